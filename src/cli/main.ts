@@ -14,7 +14,7 @@ async function main(): Promise<void> {
   await program.parseAsync(words, { from: 'user' });
 }
 
-/** Servers go on without a reader, and listen to errors of their output themselves. */
+/** Servers continue without a reader, and handle errors of their output themselves. */
 function watchOutput(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error) => {

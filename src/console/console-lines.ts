@@ -104,7 +104,7 @@ export class ConsoleLines {
   }
 }
 
-/** Leaves messages in the socket until there is somebody to receive them. */
+/** Leaves messages in the socket until there is a receiver. */
 class PageChannel extends WebSocketChannel {
   readonly #socket: WebSocket;
 

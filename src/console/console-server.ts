@@ -113,7 +113,7 @@ export class ConsoleServer implements AsyncDisposable {
     return `${this.url}#key=${this.#key.renew()}`;
   }
 
-  /** Signs everybody out and stops serving. Idempotent. */
+  /** Signs everyone out and stops serving. Idempotent. */
   async close(): Promise<void> {
     this.#key.forget();
     this.#sessions.close();

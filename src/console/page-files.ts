@@ -24,7 +24,7 @@ export interface PageFile {
 /** Ends the names of files that the build has compressed. */
 const BROTLI = '.br';
 
-/** The built page. Files are looked up by name, never by a path made of what somebody sent. */
+/** The built page. Files are looked up by name, never by a path from a request. */
 export class PageFiles {
   readonly #directory: string;
   readonly #stored: ReadonlySet<string>;

@@ -5,7 +5,7 @@ const WINDOW_MS = 60_000;
 /** Origins remembered. The oldest is forgotten for another. */
 const MAX_ORIGINS = 1024;
 
-/** Slows down whoever guesses. Moving the clock changes nothing. */
+/** Slows down guessing. Setting the clock changes nothing. */
 export class SignInAttempts {
   readonly #failures = new Map<string, { count: number; readonly sinceMs: number }>();
 

@@ -11,8 +11,8 @@ const NOTIFICATIONS: ReadonlySet<string> = new Set(['initialized', 'process/ack'
 const MAX_MESSAGE_CHARS = 64 * 1024;
 
 /**
- * The channel of somebody who only views. What would change anything is answered with `viewOnly` and never reaches the
- * machine. Messages that pass are written anew, so that both ends read the same in them.
+ * The channel of a viewer. What would change anything is answered with `viewOnly` and never reaches the machine. Messages that
+ * pass are written anew, so that both ends read the same in them.
  */
 export class ViewOnlyChannel implements Channel {
   readonly #inner: Channel;
@@ -104,7 +104,7 @@ function parsed(text: string): { id?: unknown; method?: unknown; params?: unknow
 /** The same request without what would change something. */
 function harmless(method: string, params: unknown): unknown {
   if (typeof params !== 'object' || params === null) return params;
-  // The session of somebody else may hold more than a viewer may touch.
+  // Another user's session may hold more than a viewer may touch.
   if (method === 'initialize') return { ...params, resumeSessionId: null };
   if (method === 'process/attach') return { ...params, keyboard: 'view', mayPause: false };
   return params;

@@ -4,7 +4,7 @@ import { Machine, MachineState } from './machine.js';
 /** What an administrator asks of a machine. */
 export const ControlRequest = z.object({ state: MachineState });
 
-/** What a machine tells everybody who watches. */
+/** What a machine announces to all watchers. */
 export const MachineNews = z.object({ type: z.enum(['joined', 'left', 'changed']), machine: Machine });
 export type MachineNews = z.output<typeof MachineNews>;
 

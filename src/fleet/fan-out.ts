@@ -5,7 +5,7 @@ import type { Fleet } from './fleet.js';
 
 /** Machines a command runs on at a time. */
 export const DEFAULT_MAX_PARALLEL = 64;
-/** Events nobody has read yet before the machines have to wait. */
+/** Unread events before the machines have to wait. */
 const MAX_UNREAD = 256;
 
 /** What happens on one of the machines. */
@@ -38,8 +38,8 @@ export interface FanOutOptions {
 }
 
 /**
- * Runs a command on several machines. Output of one machine arrives in order; a reader that is slow slows the machines down
- * rather than using memory. Whoever stops reading ends what still runs.
+ * Runs a command on several machines. Output of one machine arrives in order; a slow reader slows the machines down instead of
+ * using memory. A reader that stops early ends what still runs.
  */
 export async function* fanOut(
   fleet: Fleet,

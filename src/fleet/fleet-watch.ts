@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FleetEvent } from './control.js';
 import type { Machine } from './machine.js';
 
-/** How often to ask who is there. A machine that misses two calls in a row is lost: within 5 s. */
+/** How often to call the roll. A machine that misses two calls in a row is lost: within 5 s. */
 const ROLL_CALL_INTERVAL_MS = 2_000;
 const MISSES_UNTIL_LOST = 2;
-/** Events nobody has read yet. Beyond that the oldest are dropped: the next roll call repeats what matters. */
+/** Unread events. Beyond this the oldest are dropped: the next roll call repeats what matters. */
 const MAX_UNREAD = 10_000;
 
 export interface FleetWatchOptions {
@@ -16,7 +16,7 @@ export interface FleetWatchOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Follows who joins, changes, leaves and is lost, beginning with those who are there. */
+/** Reports machines that join, change, leave or are lost, beginning with those present. */
 export async function* watchFleet(options: FleetWatchOptions): AsyncGenerator<FleetEvent> {
   const { list, onNews, signal } = options;
   const known = new Map<string, { machine: Machine; misses: number }>();

@@ -29,8 +29,8 @@ export interface JoinOptions {
    */
   readonly jobLeaseMs?: number;
   /**
-   * Join although the NATS servers ask nobody for credentials: whoever reaches them, a confined program included, can then
-   * run anything here.
+   * Join although the NATS servers require no credentials: anyone who reaches them, a confined program included, can then run
+   * anything here.
    */
   readonly insecure?: boolean;
   readonly log?: MemberLog;

@@ -8,7 +8,7 @@ export class Exits {
   readonly #send: (message: ToServer) => boolean;
   /** By pid. */
   readonly #ends = new Map<number, Ended>();
-  /** Those that the running server has not been told. */
+  /** Those that were not reported to the running server yet. */
   readonly #untold = new Set<number>();
   #isHeeded = false;
   #retry: NodeJS.Timeout | undefined;
@@ -29,12 +29,12 @@ export class Exits {
     this.#untold.delete(pid);
   }
 
-  /** Call when a new server starts, which is told everything later. */
+  /** Call when a new server starts. It gets everything later. */
   hold(): void {
     this.#isHeeded = false;
   }
 
-  /** Call when the server is ready to be told everything not recorded yet. */
+  /** Call when the server is ready for everything that it has not recorded yet. */
   release(): void {
     this.#isHeeded = true;
     for (const pid of this.#ends.keys()) this.#untold.add(pid);

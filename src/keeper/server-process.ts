@@ -22,7 +22,7 @@ export interface ServerCommand {
 export interface KeeperFacts extends Lineage {
   /** The number of this server, counted from 1. */
   readonly generation: number;
-  /** The number of listening sockets opened by somebody else. */
+  /** The number of listening sockets that were passed to us. */
   readonly passedSockets: number;
   readonly keeperVersion: number;
   /** The keeper takes a bell. Older ones read every message as it arrives. */

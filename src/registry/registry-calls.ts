@@ -72,7 +72,7 @@ export class RegistryCalls {
     return this.#checked(await this.#call('connect', Granted, { body: { harness_public_key: key } }));
   }
 
-  /** Whether a client may use this machine, and its name if the registry tells. */
+  /** Whether a client may use this machine, and its name if the registry sends it. */
   async validate(
     asked: { registrationId: string; key: PublicKey; authorization: string },
     streamId: string,

@@ -51,7 +51,7 @@ export async function reportCommand(
   ]);
   const { maxLineChars, tokenizer } = context.settings;
   const maxTokens = Math.min(request.max_output_tokens, MAX_OUTPUT_TOKENS);
-  // Whoever asks for an amount gets that amount.
+  // A call that asks for an amount gets that amount.
   const cutTokens = maxTokens === DEFAULT_OUTPUT_TOKENS ? CUT_OUTPUT_TOKENS : maxTokens;
   const output = await session.take({ raw: request.raw, maxLineChars, maxTokens, cutTokens, tokenizer });
   const notes = [...(request.notes ?? []), ...hints(session, { ...input, ...request })];

@@ -83,14 +83,14 @@ export function mcpTools(tools: readonly Tool[], { structured = false }: McpTool
   }));
 }
 
-/** What a model is told of a tool's arguments. It pays for every word, so it is told what it needs to make a call. */
+/** The description of a tool's arguments for a model. Every word costs tokens, so it contains what a call needs and no more. */
 function inputSchema(tool: Tool): JsonSchema {
   const { properties = {}, ...schema } = schemaOf(tool.input, 'input');
   const shown = Object.entries(properties).filter(([, property]) => !('hidden' in property));
   return { ...schema, properties: Object.fromEntries(shown.map(([name, each]) => [name, shorten(each)])) };
 }
 
-/** What is known of an argument besides its name. */
+/** The facts about an argument besides its name. */
 export interface Property {
   readonly type?: string;
   readonly enum?: readonly string[];
@@ -114,7 +114,10 @@ export function propertiesOf(tool: Tool): ReadonlyMap<string, Property> {
 
 const BOUNDS: ReadonlySet<string> = new Set(['minimum', 'maximum', 'minLength', 'maxLength']);
 
-/** Without bounds: a call that breaks one is told so. Defaults are words, too, because some clients drop the keyword. */
+/**
+ * Without bounds: a call that breaks one gets an error that says so. Defaults are words, too, because some clients drop the
+ * keyword.
+ */
 function shorten(property: object): object {
   const shown = Object.fromEntries(Object.entries(property).filter(([keyword]) => !BOUNDS.has(keyword)));
   const { default: fallback, description } = shown as {

@@ -36,9 +36,9 @@ export interface ToolboxOptions extends SessionLimits {
   /** Bounds for each process of a command. Default: those of the machine. */
   readonly limits?: ProcessLimits | undefined;
   /**
-   * Hold what commands and file tools change until somebody applies it: they all build on each other in one set, which
-   * `environment.changes(toolbox.changesId)` lists, applies and discards, and the model has a tool to look at it. Needs a
-   * policy, as `sandbox` or of the environment. Default: as the policy says.
+   * Hold what commands and file tools change until it is applied: they all build on each other in one set, which
+   * `environment.changes(toolbox.changesId)` lists, applies and discards, and the model has a tool to look at it. Needs a policy,
+   * as `sandbox` or of the environment. Default: as the policy says.
    */
   readonly changes?: 'hold' | undefined;
 }

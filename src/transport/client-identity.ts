@@ -11,7 +11,7 @@ export interface ClientIdentity {
 
 type IdentityOptions = Pick<WebSocketListenerOptions, 'address' | 'auth' | 'shareOf' | 'userAt'>;
 
-/** Finds out who wants to connect, or why it may not. */
+/** Identifies a client, or says why it may not connect. */
 export async function identify(
   { headers }: IncomingMessage,
   socket: Duplex,
@@ -24,7 +24,7 @@ export async function identify(
   return auth ? await authenticate(auth, authorization) : { principal: principalAt(socket, options) };
 }
 
-/** Whoever presents the token of a share may do what that allows, even where others need no token. */
+/** The bearer of a share may do only what that allows, even where others need no token. */
 function sharedWith(
   authorization: string | undefined,
   { shareOf }: IdentityOptions,
@@ -35,7 +35,7 @@ function sharedWith(
   return share === null ? { refusal: 'the share is over' } : { principal: 'share', share };
 }
 
-/** Without a token, whoever may connect is the same client to us, except that a unix socket tells users apart. */
+/** Without tokens, all who may connect are the same client to us, except that a unix socket identifies the user. */
 function principalAt(socket: Duplex, { address, userAt }: IdentityOptions): string {
   const user = address.kind === 'unix' ? userAt?.(socket) : null;
   return user == null ? 'anyone' : `user:${user}`;

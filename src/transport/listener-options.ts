@@ -56,7 +56,7 @@ export interface ListenerConnection {
   readonly principal: string;
   /** Path and query of the request. */
   readonly url: string;
-  /** What its token gives leave to, from `shareOf`, instead of everything. */
+  /** What its token permits, from `shareOf`, instead of everything. */
   readonly share?: object | undefined;
   /** Makes the client prove that it is alive. */
   readonly probe: () => void;

@@ -17,8 +17,8 @@ export function unsentOf(socket: WebSocket, stream: Duplex): UnsentBytes | undef
 }
 
 /**
- * What another process needs to continue with a connection; null if it could not. Nothing more is read here, and the event
- * loop must not go on: it would send what is passed on as unsent.
+ * What another process needs to continue with a connection; null if it could not. Nothing more is read here, and the event loop
+ * must not continue: it would send what is passed on as unsent.
  */
 export function passSocket(
   socket: WebSocket,

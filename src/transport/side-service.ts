@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /**
- * Another service on the port of a listener, for paths of its own. Browsers and unknown host names are turned away before; who
- * its clients are is its own business.
+ * Another service on the port of a listener, for paths of its own. Browsers and unknown host names are refused beforehand; the
+ * service identifies its clients itself.
  */
 export interface SideService {
   serves(path: string): boolean;

@@ -8,7 +8,7 @@ const UNCOUNTED_BYTES = 64 * 1024;
 /** Memory that every piece takes, however short. */
 const PIECE_BYTES = 512;
 
-/** One who sends messages. */
+/** A sender of messages. */
 export interface UnfinishedMessage {
   /** More of its message has arrived, in one piece. */
   readonly grow: (bytes: number) => void;

@@ -24,8 +24,8 @@ interface Receiver {
 }
 
 /**
- * Everything that was read from a socket and has not been acted on, as its client has sent it, or could have: `messages`,
- * then what has arrived of the next one. Null if that cannot be told. Call when nothing more is read.
+ * Everything that was read from a socket and not acted on, as its client sent it or could have: `messages`, then the part of the
+ * next one that has arrived. Null if that is unknown. Call when nothing more is read.
  */
 export function unreadBytes(
   socket: WebSocket,
@@ -34,7 +34,7 @@ export function unreadBytes(
 ): Buffer | null {
   const begun = begunFrame(Reflect.get(socket, '_receiver'));
   if (begun === null) return null;
-  // Whoever listens would take it.
+  // Listeners would take it.
   stream.removeAllListeners('data');
   const arrived: Buffer[] = [];
   for (let chunk: unknown = stream.read(); Buffer.isBuffer(chunk); chunk = stream.read()) arrived.push(chunk);

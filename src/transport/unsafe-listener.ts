@@ -2,7 +2,7 @@ import { ExecError } from '../protocol/errors.js';
 import { isLoopback, urlHost } from './listen-address.js';
 import type { WebSocketListenerOptions } from './listener-options.js';
 
-/** Throws if whoever asked for TLS would get none, or if anyone who reaches the address could run programs. */
+/** Throws if TLS was requested without a certificate, or if anyone who reaches the address could run programs. */
 export function refuseUnsafe({ address, auth, tls }: WebSocketListenerOptions): void {
   if (address.kind !== 'tcp') return;
   if (address.secure && !tls) {

@@ -5,7 +5,7 @@ import { handleOf } from './descriptor-of.js';
 const MAX_DEAD_CHUNKS = 256;
 
 /**
- * What was written to a socket and has not left this process. Node tells only how much that is, so every chunk is noted
+ * What was written to a socket and has not left this process. Node only reports how much that is, so every chunk is recorded
  * until it has left.
  */
 export class UnsentBytes {
@@ -43,7 +43,7 @@ export class UnsentBytes {
     this.#dead = 0;
   }
 
-  /** All of it; null if that cannot be told. More may leave as soon as the event loop goes on. */
+  /** All of it; null if unknown. More may leave as soon as the event loop continues. */
   read(): Buffer | null {
     const waiting = waitingIn(this.#socket);
     if (waiting === null || waiting > this.#bytes) return null;

@@ -98,7 +98,7 @@ export class WebSocketListener {
     return `${tls ? 'wss' : 'ws'}://${urlHost(address.host)}:${port}`;
   }
 
-  /** The descriptor of the socket; null if it cannot be told. */
+  /** The descriptor of the socket; null if unknown. */
   get descriptor(): number | null {
     return descriptorOf(this.#server);
   }
@@ -144,13 +144,13 @@ export class WebSocketListener {
     this.#accept(socket, stream, { principal, url: '/', leftover: unsent });
   }
 
-  /** Uses other credentials from here on. Whoever is connected stays. */
+  /** Uses other credentials from here on. Connected clients stay. */
   renew({ auth, tls }: Pick<WebSocketListenerOptions, 'auth' | 'tls'>): void {
     if (this.#auth && auth) this.#auth = auth;
     if (tls && this.#server instanceof HttpsServer) this.#server.setSecureContext(tls);
   }
 
-  /** Accepts nobody any more, and lets everybody stay who is connected. */
+  /** Accepts no more connections. Existing ones stay. */
   refuseNewcomers(): void {
     this.#server.close();
   }

@@ -19,7 +19,7 @@ export async function keptWith(environment: Environment, id: string): Promise<Be
   return { child, onceRaw: () => rejoin(child, past) };
 }
 
-/** Whoever has started a process that stays is told if somebody asks for its keyboard. */
+/** Tells the user who started a kept process when another client asks for its keyboard. */
 export async function withKeyboard(environment: Environment, begun: Begun): Promise<Begun> {
   const server = await requireServer(environment);
   const { child } = begun;

@@ -75,7 +75,7 @@ function startPager(): { output: Writable; ended: Promise<unknown> | undefined }
     stdio: ['pipe', 'inherit', 'inherit'],
     env: { LESS: 'FRX', ...process.env },
   });
-  // Whoever quits it does not want to read the rest.
+  // A user who quits it does not want to read the rest.
   pager.stdin.on('error', () => {});
   const ended = once(pager, 'close').catch(() => {
     process.exitCode = 1;

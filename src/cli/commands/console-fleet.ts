@@ -14,7 +14,7 @@ import { relayTo } from './console-machines.js';
 const FRESH_MS = 1_000;
 /** A busy machine may miss one call. */
 const LOST_AFTER_MS = 5_000;
-/** Machines that a page is told about, and what it is told of each: they say of themselves what they like. */
+/** Limits for the machines shown to a page, because machines describe themselves. */
 const MAX_MACHINES = 1_000;
 const MAX_LABELS = 32;
 const MAX_CHARS = 128;
@@ -28,7 +28,7 @@ export function configuredFleet(): FleetDirectory | undefined {
   return isConfigured ? new FleetDirectory(fleetSource()) : undefined;
 }
 
-/** The machines of a fleet, asked for while somebody looks. */
+/** The machines of a fleet, asked for while a page shows them. */
 export class FleetDirectory implements ConsoleFleet {
   readonly #source: string;
   readonly #seen = new Map<string, { readonly row: FleetRow; readonly atMs: number }>();

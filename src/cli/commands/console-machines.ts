@@ -23,7 +23,7 @@ export function configuredMachines(config: EnvironmentsConfig): ConsoleMachine[]
   });
 }
 
-/** Connects a page to a machine, for as long as both are there. */
+/** Connects a page to a machine until one of them is gone. */
 export async function relayTo(
   environment: EnvironmentConfig,
   channel: Parameters<ConsoleMachine['serve']>[0],

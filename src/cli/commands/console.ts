@@ -93,7 +93,7 @@ export async function openConsole(options: {
     admission: admission(log),
     ...(tokenSha256 ? {} : { onNewLink: print }),
   });
-  // With a token, nothing is printed that lets anybody in.
+  // With a token, nothing printed grants access.
   print(tokenSha256 ? console.url : console.newLink());
   return console;
 }

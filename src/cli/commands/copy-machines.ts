@@ -17,7 +17,7 @@ export class Machines implements AsyncDisposable {
     this.#flags = flags;
   }
 
-  /** Looks whether something is there along with the handshake, which saves a round trip. */
+  /** Checks for the path along with the handshake, which saves a round trip. */
   async destination(location: PathLocation): Promise<OpenPlace> {
     const { path } = location;
     let wasFree: Promise<boolean> | undefined;

@@ -15,7 +15,7 @@ export class CopyReport implements Disposable {
     this.#verbose = verbose;
   }
 
-  /** Finds out how much there is to do, if somebody is told of it. Another machine would list everything twice. */
+  /** Determines how much there is to do, if that is shown. Another machine would list everything twice. */
   async measure(source: OpenPlace, signal: AbortSignal): Promise<void> {
     if (!this.#progress.isShown || source.machine !== undefined) return;
     void measureTree(source, signal).then((total) => total.files > 0 && this.#progress.expect(total));
@@ -34,7 +34,7 @@ export class CopyReport implements Disposable {
     };
   }
 
-  /** The last words. What is missing makes the whole command fail. */
+  /** The final report. Anything missing makes the whole command fail. */
   finish(): void {
     this.#progress.clear();
     if (this.#followed > 0) complainOfLinks(this.#followed);

@@ -16,7 +16,7 @@ export function onHangup({ log, reload, end }: HangupOptions): void {
   });
 }
 
-/** What is wrong with a file is no reason to stop serving with what it was. */
+/** A mistake in a file is no reason to stop serving with its previous content. */
 async function reloadSafely(reload: HangupOptions['reload'], log: ServerLog): Promise<void> {
   try {
     await reload();

@@ -4,7 +4,7 @@ import { withServer } from './processes.js';
 import { formatJson, formatTable } from '../terminal/table.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 
-/** `execwire ports`: lists who listens where. */
+/** `execwire ports`: lists the programs that listen on ports. */
 export function portsCommand(): Command {
   return withTarget(new Command('ports'))
     .summary('list the ports that processes of a server listen on')

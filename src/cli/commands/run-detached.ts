@@ -3,7 +3,7 @@ import { closeTarget, openTarget, type TargetFlags } from '../options/target-opt
 import type { AttachedStart } from './run-attached.js';
 import { requireServer, retention } from './kept.js';
 
-/** Starts a process that goes on without us, and prints its id. */
+/** Starts a process that continues without us, and prints its id. */
 export async function runDetached(
   target: TargetFlags,
   { spec, sandbox }: AttachedStart,

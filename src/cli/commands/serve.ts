@@ -139,7 +139,7 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
   requireAddressSpace();
   keepHeapSmall();
   const threads = makeThreadPool();
-  // A machine of a fleet or a registry is reached there, unless somebody wants more.
+  // A machine of a fleet or a registry is reached there; it listens only if told to.
   const fallback = flags.fleet === undefined && flags.remote === undefined ? [DEFAULT_LISTEN] : [];
   const addresses = flags.listen.length > 0 ? flags.listen : fallback;
   const stdio = addresses.some((text) => parseListenAddress(text).kind === 'stdio');
@@ -217,7 +217,7 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
   leaving.push(remote.close);
   durable?.ready();
   server.settle();
-  // Whoever reads them has them from the first one.
+  // Readers get them from the first one.
   const isFirst = !durable || durable.isFirst;
   if (isFirst) for (const url of [...urls, ...member.urls, ...remote.urls]) process.stdout.write(`${url}\n`);
   const page = await consoleOf(server, flags, { auth, log }).catch(giveUp);

@@ -15,7 +15,7 @@ interface ServerSignals {
 
 /**
  * SIGTERM and SIGINT end a server: programs are asked to end, and killed after a while; a second signal kills them at once, a
- * third one exits. SIGHUP reloads files. Returns a function that shuts down without asking anybody.
+ * third one exits. SIGHUP reloads files. Returns a function that shuts down as SIGTERM does.
  */
 export function handleSignals(
   starting: Promise<Serving>,

@@ -18,7 +18,7 @@ command -v setpriv >/dev/null || fail "-u needs setpriv (package util-linux) on 
 exec setpriv --reuid "$id" --regid "$(id -g -- "$user")" --init-groups -- \\
   env "HOME=\${home:-/}" "USER=$user" "LOGNAME=$user" "SHELL=\${shell:-/bin/sh}" "$@"`;
 
-/** The shell of the user who is named, whatever it is. */
+/** The login shell of the given user. */
 export const THEIR_SHELL = '';
 
 /** What runs a program as another user. Without a working directory of its own, it starts in that user's home directory. */

@@ -8,7 +8,7 @@ import { parseDuration } from './option-values.js';
 /** The same as systemd gives most services, less what ending takes. */
 const DEFAULT_SHUTDOWN_GRACE_MS = 10_000;
 
-/** The flags for whoever operates a server. */
+/** The flags for operators of a server. */
 export interface OperationFlags {
   readonly audit?: string;
   readonly auditArguments?: boolean;
@@ -39,7 +39,7 @@ export function addOperationOptions(command: Command): Command {
     .optionsGroup('');
 }
 
-/** Whoever watches a server: its log, the audit file, metrics. */
+/** What observes a server: its log, the audit file, metrics. */
 export class Operation {
   readonly options: Pick<ServeOptions, 'observe' | 'timeRequest'>;
   readonly #audit: AuditFile | undefined;

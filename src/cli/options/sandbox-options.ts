@@ -61,7 +61,7 @@ export async function sandboxFrom(
   return hold ? holding(sandbox, changes) : sandbox;
 }
 
-/** What is changed is kept until somebody decides: the next command is another client. */
+/** Changes are kept until they are applied or discarded, because the next command is another client. */
 function holding(sandbox: Sandbox | null, changesId: string | undefined): Sandbox {
   if (sandbox === null)
     throw new ExecError('invalidConfiguration', '--hold needs a policy that restricts what can be written.');

@@ -23,7 +23,7 @@ export function withTarget(command: Command): Command {
     .optionsGroup('');
 }
 
-/** The same flags again, in front of further arguments, for commands that people are told to type. */
+/** The same flags again, in front of further arguments, for suggested commands. */
 export function targetWords({ environment, tokenFile }: TargetFlags): string {
   const target = environment === undefined ? '' : `-e ${shellWord(environment)} `;
   return tokenFile === undefined ? target : `${target}--token-file ${shellWord(tokenFile)} `;

@@ -62,7 +62,7 @@ async function forward(
     for (const { pass, command } of escape?.parts(chunk) ?? [{ pass: chunk, command: undefined }]) {
       if (pass.length > 0) {
         const written = write(pass);
-        // Somebody who types sees what arrived. Of other input nothing may be missing in the middle.
+        // A person who types sees what arrived. Other input must have no gap in the middle.
         if (!escape) written.catch(failed);
         ahead.add(pass.length, escape ? written.catch(acceptUnanswered) : written);
       }

@@ -27,9 +27,8 @@ const END_OF = {
 } as const;
 
 /**
- * Removes what would do more to a terminal than show text: cursor movements, queries the terminal would answer as if
- * somebody typed, titles, clipboard access. Keeps colours, tabs and line ends. Takes text in pieces, and looks at every
- * character once.
+ * Removes what would do more to a terminal than show text: cursor movements, queries the terminal would answer as if they were
+ * typed, titles, clipboard access. Keeps colours, tabs and line ends. Takes text in pieces and reads every character once.
  */
 export class HarmlessText {
   readonly #decoder = new TextDecoder();

@@ -10,7 +10,7 @@ const MAX_TIMES = 3;
 
 const ASKED = '[execwire: somebody wants the keyboard; Enter, ~ and k hand it over]';
 
-/** Shows on the terminal of whoever types that somebody else would like to, and hands the keyboard over. */
+/** Shows the person who types that another client asks for the keyboard, and hands it over on request. */
 export class KeyboardNotice implements Disposable {
   readonly #child: ExecProcess;
   readonly #line: NoticeLine;
@@ -30,7 +30,7 @@ export class KeyboardNotice implements Disposable {
     this.#stop = stop ?? (() => undefined);
   }
 
-  /** Whether there is somebody to give the keyboard to. */
+  /** Whether there is a client to give the keyboard to. */
   get isAsked(): boolean {
     return this.#asker !== undefined;
   }
@@ -42,7 +42,7 @@ export class KeyboardNotice implements Disposable {
     if (this.#times < MAX_TIMES) this.#again = setTimeout(() => this.#show(), QUIET_MS);
   }
 
-  /** Hands the keyboard to whoever asked last. */
+  /** Hands the keyboard to the client that asked last. */
   async give(): Promise<void> {
     const asker = this.#asker;
     this.#over();

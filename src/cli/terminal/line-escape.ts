@@ -6,12 +6,12 @@ const COMMANDS: ReadonlyMap<number, 'leave' | 'give'> = new Map([
   [0x6b, 'give'],
 ]);
 
-/** What somebody typed to us, not to the program. */
+/** Something typed for us, not for the program. */
 export type EscapeCommand = 'leave' | 'give';
 
 /**
  * Detects `~.` at the start of a typed line, as ssh does: the way out when the remote side does not respond. `~k` hands the
- * keyboard over, where there is somebody to give it to.
+ * keyboard over, if another client asks for it.
  */
 export class LineEscape {
   readonly #mayGive: () => boolean;

@@ -19,7 +19,7 @@ const LINE_END = /[\r\n]/;
 /** Ctrl-C is for the program as well: it must be possible to interrupt one that asks. */
 const INTERRUPT = '\u0003';
 
-/** What is typed to the program, and may answer a question instead. */
+/** Input for the program, which may answer a question instead. */
 interface Keys {
   /** Where a question is shown while a program has the terminal to itself. */
   readonly line: NoticeLine | undefined;
@@ -42,7 +42,7 @@ export class NetworkQuestions {
     this.#limitMs = limitMs;
   }
 
-  /** From now on the terminal is read by somebody who calls `take`. */
+  /** From now on the terminal is read through `take`. */
   use(keys: Keys): void {
     this.#keys = keys;
   }

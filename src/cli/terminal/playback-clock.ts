@@ -1,6 +1,6 @@
 import { MAX_TIMER_MS } from '../../protocol/max-timer.js';
 
-/** Lets time pass, unless somebody pauses it, steps through it or stops it. */
+/** Lets time pass, unless it is paused, stepped or stopped. */
 export class PlaybackClock {
   /** When the last event was due. Drawing takes time, which must not add up. */
   #dueMs: number | undefined;
@@ -28,7 +28,7 @@ export class PlaybackClock {
       if (!this.isPaused && leftMs <= 0) return true;
       if (this.isPaused && this.#steps > 0) {
         this.#steps -= 1;
-        // What was skipped does not have to be waited for.
+        // Skipped time need not be waited for.
         if (leftMs > 0) this.#dueMs -= leftMs;
         return true;
       }

@@ -61,6 +61,6 @@ export class PlayerTerminal {
     for (const signal of ENDINGS) process.removeListener(signal, this.#killed);
   }
 
-  /** A terminal that is gone is noticed by whoever draws. */
+  /** The next draw notices that the terminal is gone. */
   readonly #ignored = (): void => undefined;
 }

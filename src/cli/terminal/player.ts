@@ -34,7 +34,7 @@ export class Player implements Disposable {
       if (!(await this.#clock.wait(waitMs))) return;
       if (cue.type === 'start') this.#begin(cue.size);
       else if (cue.type === 'resize') this.#screen?.resize(cue.size);
-      // Text that takes long to draw must not keep somebody who wants to leave.
+      // Text that takes long to draw must not delay leaving.
       else if (cue.type === 'text') await Promise.race([this.#screen?.draw(cue.text), this.#clock.stopped]);
       if (this.#clock.isPaused) await this.#draw();
     }

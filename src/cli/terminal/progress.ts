@@ -11,7 +11,7 @@ export interface Amount {
   readonly bytes: number;
 }
 
-/** A line on stderr that tells how far a copy is. Silent unless stderr is a terminal. */
+/** A line on stderr that shows the progress of a copy. Silent unless stderr is a terminal. */
 export class Progress implements Disposable {
   #total: Amount | undefined;
   readonly #began = performance.now();
@@ -23,7 +23,7 @@ export class Progress implements Disposable {
     if (!quiet && process.stderr.isTTY) this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
   }
 
-  /** Whether anybody sees it: only then is it worth finding out how much there is to do. */
+  /** Whether it is visible: only then is it worth determining how much there is to do. */
   get isShown(): boolean {
     return this.#timer !== undefined;
   }

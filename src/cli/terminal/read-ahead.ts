@@ -13,7 +13,7 @@ export class ReadAhead {
   add(bytes: number, written: Promise<WriteStatus>): void {
     this.#bytes += bytes;
     this.#writes.push({ bytes, written });
-    // Heard of by whoever asks for room.
+    // Reported to the next caller that asks for room.
     written.catch(() => undefined);
   }
 

@@ -17,8 +17,8 @@ const TAIL_CHARS = 32;
 const CLEAR = '\u001b[2J\u001b[H';
 
 /**
- * Brings our terminal into the state that a program has left its own in: the modes it set, and its last lines. A
- * full-screen program draws its screen itself, once it is told that the size has changed.
+ * Brings our terminal into the state that a program has left its own in: the modes it set, and its last lines. A full-screen
+ * program redraws its screen itself once the size changes.
  */
 export async function rejoin(child: ExecProcess, past: AsyncIterable<PastOutput>): Promise<void> {
   const modes = new Map<number, boolean>();

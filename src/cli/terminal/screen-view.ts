@@ -10,7 +10,7 @@ const ENTER = '\u001b[?1049h';
 const LEAVE = '\u001b[?7h\u001b[m\u001b[?25h\u001b[?1049l';
 const LEAVING_KEYS: readonly number[] = [0x71, 0x03, 0x04];
 
-/** The screen of a process on our terminal, until it ends or somebody leaves. */
+/** The screen of a process on our terminal, until it ends or the user leaves. */
 export class ScreenView {
   readonly #child: ExecProcess;
   readonly #screen: PaintedScreen;

@@ -2,7 +2,7 @@ import type { ExecProcess } from '../../contract/index.js';
 import { isExecError } from '../../protocol/errors.js';
 import { currentSize } from './raw-terminal.js';
 
-/** Types to a process that others use, too: takes the keyboard from whoever has it, and brings the size of our terminal. */
+/** Types to a process that others use, too: takes the keyboard from its holder and applies the size of our terminal. */
 export function typeTo(child: ExecProcess): ExecProcess['write'] {
   let taking: Promise<void> | undefined;
   const take = async (): Promise<void> => {
@@ -15,7 +15,7 @@ export function typeTo(child: ExecProcess): ExecProcess['write'] {
     // Keys pressed meanwhile follow the one that takes it.
     if (taking || child.keyboard?.holds === false) await take();
     return await child.write(data).catch(async (error: unknown) => {
-      // Somebody took it before we heard of that. The program got none of this.
+      // Another client took it before we learned of that. The program got none of this.
       if (!isExecError(error, 'keyboardElsewhere')) throw error;
       await take();
       return await child.write(data);

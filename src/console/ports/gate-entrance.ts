@@ -6,12 +6,12 @@ import { digestOf, newSecret } from '../secret.js';
 
 /** Programs have no business below this path. */
 const ENTRANCE = '/.execwire/open/';
-/** As long as somebody is signed in, which ends the port as well. */
+/** Valid until the user is signed out, which also closes the port. */
 const COOKIE_MS = 12 * 60 * 60_000;
 
 /** Where the browser finds an opened port. */
 export interface GatePlace extends CookiePlace {
-  /** The whole origin: every other `Host` is somebody else's. */
+  /** The whole origin: any other `Host` is refused. */
   readonly origin: string;
   /** Nothing else was ever served under this host, so the browser has nothing left of it. */
   readonly isFresh: boolean;

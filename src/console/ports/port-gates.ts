@@ -4,10 +4,10 @@ import type { ConsoleMachine } from '../machine.js';
 import { MachinePorts } from './machine-ports.js';
 import { type GateOptions, PortGate } from './port-gate.js';
 
-/** Ports open at a time, of everybody. Each is a listener. */
+/** Ports open at a time, of all users. Each is a listener. */
 const MAX_GATES = 64;
 
-/** Which port somebody wants to open. */
+/** The port to open. */
 export interface PortRequest {
   readonly machine: ConsoleMachine;
   readonly port: number;

@@ -11,7 +11,7 @@ export interface FleetSettings {
   readonly servers: readonly string[];
   /** Which fleet is meant, where a NATS account carries several. Permissions end at its border. Default `default`. */
   readonly fleet?: string | undefined;
-  /** Who we are: the name in our credentials. Default `anyone`, for servers that ask nobody. */
+  /** Our identity: the name in our credentials. Default `anyone`, for NATS servers without authentication. */
   readonly identity?: string | undefined;
   /** The machines our credentials give access to. Default: all. */
   readonly machines?: readonly string[] | undefined;

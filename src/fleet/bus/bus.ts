@@ -10,7 +10,7 @@ import { NatsClock } from './nats-clock.js';
 export const MAX_CHANNELS = 2048;
 /** Refused subjects that are remembered. */
 const MAX_REFUSALS = 100;
-/** Status of a message that the NATS server itself sends if nobody is subscribed. */
+/** Status of a message that the NATS server itself sends if there is no subscriber. */
 const NO_RESPONDERS = 503;
 
 /** The subjects of a channel, from our side. */
@@ -107,7 +107,7 @@ export class Bus {
     this.listen(subject, (message) => this.#arrived(message, unknown));
   }
 
-  /** Answers requests on `subject`, where `to` says. Nobody is answered if that is undefined. */
+  /** Answers requests on `subject`, to the subject that `to` returns. No answer is sent if that is undefined. */
   answer(subject: string, to: (message: Msg) => string | undefined, answer: (message: Msg) => object): void {
     this.listen(subject, (message) => {
       const where = to(message);
@@ -115,10 +115,7 @@ export class Bus {
     });
   }
 
-  /**
-   * Listens to those who may publish on a subject, and to nobody else. Returns an unsubscribe function. `failed`: we may not
-   * listen there.
-   */
+  /** Listens only to those who may publish on a subject. Returns an unsubscribe function. `failed`: we may not listen there. */
   listen(
     subject: string,
     onMessage: (message: Msg) => void,
@@ -171,7 +168,7 @@ export class Bus {
     const channel = this.#channels.get(message.subject);
     if (message.headers?.code === NO_RESPONDERS) return channel?.nobody();
     const datagram = readDatagram(message.data);
-    // Somebody else may have got it here by way of a reply, so it says nothing about the other side.
+    // It may have been sent here as a reply by anyone, so it says nothing about the other side.
     if (!datagram) return;
     if (channel) channel.receive(datagram);
     else if (datagram.kind !== Kind.reset) unknown(message.subject);
@@ -194,7 +191,7 @@ export class Bus {
       if (NODES_CHANGED.includes(status.type)) this.#settledAt = performance.now() + SETTLE_MS;
       if (status.type === 'disconnect') this.#isConnected = false;
       if (status.type === 'reconnect') this.#isConnected = true;
-      // What was sent to the node we have lost may be lost, too.
+      // What was sent to the lost node may be lost, too.
       if (status.type === 'reconnect') for (const channel of this.#channels.values()) channel.synchronize();
       if (status.type === 'error') this.#noteRefusal(status.error);
     }

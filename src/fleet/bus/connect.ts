@@ -14,12 +14,12 @@ const MAX_PINGS_OUT = 2;
 const CONNECT_TIMEOUT_MS = 1500;
 const RECONNECT_WAIT_MS = 50;
 const RECONNECT_JITTER_MS = 100;
-/** Machines that nobody uses make room, and are spread over this long, so that those in use are back at once. */
+/** Idle machines reconnect spread over this time, so that those in use are back at once. */
 const IDLE_WAIT_MS = { atLeast: 50, atMost: 300 };
 /** A stalled node with a full socket never finishes closing, so it is cut. */
 const STALE_GRACE_MS = 150;
 
-/** Connects to NATS, for as long as it takes to be told to stop: a lost node is replaced by another one. */
+/** Connects to NATS and stays connected until told to stop: a lost node is replaced by another one. */
 export async function connectToNats(
   settings: FleetSettings,
   { label, isIdle }: { label: string; isIdle: () => boolean },

@@ -1,9 +1,9 @@
 import type { Msg } from '@nats-io/transport-node';
 
 /**
- * Whether a message comes from somebody who may publish on its subject. JetStream sends what it has stored to wherever a request
- * wants the answer, so anybody who may store and read something could speak in the name of everybody. It adds headers. We send
- * none, and neither does NATS when it says that nobody is there.
+ * Whether a message comes from someone who may publish on its subject. JetStream sends stored messages to any reply subject a
+ * request names, so anyone who may store and read messages could impersonate everyone. Such messages have headers. Ours have
+ * none, nor do those by which NATS reports that there is no subscriber.
  */
 export function isFirstHand({ headers }: Pick<Msg, 'headers'>): boolean {
   return headers === undefined || headers.keys().length === 0;

@@ -2,8 +2,8 @@
 const FRESH_MS = 600_000;
 
 /**
- * The time by the clock of the NATS servers, which is the same for everybody who asks them: the clocks of machines and clients
- * need not agree. How far it is ahead of our own steady clock follows from what NATS has stamped, and when we heard of it.
+ * The time by the clock of the NATS servers, which is the same for all: the clocks of machines and clients need not agree. How
+ * far it is ahead of our own steady clock follows from the timestamps of NATS and when they reached us.
  */
 export class NatsClock {
   /** Between these, in milliseconds. */
@@ -12,7 +12,7 @@ export class NatsClock {
   #measuredAt = Number.NEGATIVE_INFINITY;
   readonly #steady: () => number;
 
-  /** `steady`: milliseconds since whenever, by a clock that nobody sets. */
+  /** `steady`: milliseconds since some moment, by a clock that cannot be set. */
   constructor(steady: () => number = () => performance.now()) {
     this.#steady = steady;
   }
@@ -26,7 +26,7 @@ export class NatsClock {
     return Math.round(this.#steady() + ahead);
   }
 
-  /** For a call to NATS; what it returns has to be told when NATS has answered. */
+  /** For a call to NATS. Call the returned function with the timestamp in the answer. */
   measure(): (timeMs: number) => void {
     const askedAt = this.#steady();
     return (timeMs) => {
@@ -43,7 +43,7 @@ export class NatsClock {
     if (least > this.#leastAhead) this.#narrow({ least, most: Number.POSITIVE_INFINITY }, false);
   }
 
-  /** Of two that contradict each other, the later one counts: somebody has set a clock, or this machine was asleep. */
+  /** If two contradict each other, the later one counts: a clock was set, or this machine was asleep. */
   #narrow({ least, most }: { least: number; most: number }, isNew: boolean): void {
     const contradicts = least > this.#mostAhead || most < this.#leastAhead;
     this.#leastAhead = isNew || contradicts ? least : Math.max(least, this.#leastAhead);

@@ -19,7 +19,7 @@ export class Assembly {
     this.#unfinished = unfinished;
   }
 
-  /** Hands a completed message to `receiver`. Returns why the channel cannot go on, undefined if it can. */
+  /** Hands a completed message to `receiver`. Returns why the channel cannot continue, undefined if it can. */
   add({ flags, payload }: Datagram, receiver: ChannelReceiver): string | undefined {
     this.#bytes += payload.length;
     this.#cost += payload.length + FRAGMENT_COST;

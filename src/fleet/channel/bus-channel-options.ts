@@ -14,7 +14,7 @@ export interface BusChannelOptions {
   readonly granted: number;
   readonly shares: BusShares;
   readonly unfinished: UnfinishedPart;
-  /** Sends one datagram, which may get lost. `asks`: report if nobody is there to receive it. */
+  /** Sends one datagram, which may get lost. `asks`: report if there is no receiver. */
   readonly post: (datagram: Buffer, options: { asks: boolean }) => void;
   /** Resolves when everything posted has left this process. */
   readonly flush: () => Promise<void>;

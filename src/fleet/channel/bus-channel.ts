@@ -33,7 +33,7 @@ export class BusChannel implements Channel {
   #closing: CloseReason | undefined;
   readonly #grace = new CloseGrace();
   #end: CloseReason | undefined;
-  /** What the other side was told last. */
+  /** The state last sent to the other side. */
   #told: { received: number; credit: number };
   /** The gap for which a resend was requested. */
   #askedAt = -1;
@@ -94,7 +94,7 @@ export class BusChannel implements Channel {
   close(reason: string): void {
     if (this.#closing || this.#end) return;
     this.#closing = { clean: true, message: reason };
-    // What was not read before stays unread.
+    // Messages that were not read by then stay unread.
     this.#incoming.discard();
     this.resume();
     this.#outgoing.send([endText(reason)], { each: 0, last: Flag.fin | Flag.last }, () => undefined);
@@ -128,12 +128,12 @@ export class BusChannel implements Channel {
       this.finish(this.#closing);
   }
 
-  /** Nobody was there to receive what was posted. They may be about to reconnect. */
+  /** A message had no receiver. The other side may be about to reconnect. */
   nobody(): void {
     this.#watch.nobody();
   }
 
-  /** Somebody doubts that the other side is alive: it must answer soon. */
+  /** The other side may be dead: it must answer soon. */
   probe(): void {
     this.#watch.probe();
     this.synchronize();
@@ -200,7 +200,7 @@ export class BusChannel implements Channel {
     else if (isAsked) this.#tell(0);
   }
 
-  /** Once for each gap; whoever waits in vain asks us with a sync. */
+  /** Once for each gap; if that is lost, the other side asks with a sync. */
   #askAgain(): void {
     if (this.#askedAt === this.#incoming.received) return;
     this.#askedAt = this.#incoming.received;

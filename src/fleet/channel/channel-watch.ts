@@ -3,7 +3,7 @@ export const TICK_MS = 100;
 
 /** After this long without a word, the other side counts as gone. */
 const SILENCE_TICKS = 200;
-/** After this long without anybody subscribed, too. A machine that changes to another NATS node is back sooner. */
+/** Likewise after this long without a subscriber. A machine that changes to another NATS node is back sooner. */
 const NOBODY_TICKS = 25;
 /** How long the answer to a probe may take. */
 const PROBE_TICKS = 20;
@@ -24,7 +24,7 @@ export interface WatchDecision {
 export class ChannelWatch {
   #silentTicks = 0;
   #sinceAsked = 0;
-  /** Ticks since we learned that nobody was there; undefined while somebody is. */
+  /** Ticks since we learned that there is no subscriber; undefined while there is one. */
   #nobodyTicks: number | undefined;
   #probeTicks: number | undefined;
   /** Ticks for which the other side acknowledged and granted nothing, although we wait for it. */

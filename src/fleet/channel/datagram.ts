@@ -58,7 +58,7 @@ export function createDatagram(
   return bytes;
 }
 
-/** Parses a datagram. Null if it is none: anybody with access to the subject may send anything. */
+/** Parses a datagram. Null if it is none: anyone with access to the subject may send anything. */
 export function readDatagram(data: Uint8Array): Datagram | null {
   if (data.length < HEADER_BYTES || data.length > HEADER_BYTES + MAX_FRAGMENT_BYTES) return null;
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);

@@ -79,8 +79,8 @@ export class Outgoing {
   }
 
   /**
-   * Sends everything again that has not arrived: once between two ticks, because whoever asks needs a few bytes for it and gets
-   * a whole window.
+   * Sends everything again that has not arrived: at most once between two ticks, because a request of a few bytes causes a whole
+   * window to be sent.
    */
   resend(): void {
     this.#isResendDue = this.#hasResent;

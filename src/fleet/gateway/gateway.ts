@@ -24,7 +24,7 @@ export interface GatewayOptions
   > {
   /** How to reach the fleet for clients that have no settings of their own. Without it, they are not let in. */
   readonly settings?: FleetSettings | undefined;
-  /** Finds clients by their tokens. With it, nobody else is let in unless `auth` says so. */
+  /** Finds clients by their tokens. If given, all others are refused unless `auth` admits them. */
   readonly clientOf?: ((token: string) => GatewayClient | undefined) | undefined;
   readonly log?: { info(details: object, message: string): void } | undefined;
 }
@@ -44,7 +44,7 @@ export class Gateway implements AsyncDisposable {
     const { clientOf, settings, log: _, ...listening } = options;
     const listener = await WebSocketListener.open({
       ...listening,
-      // Without `auth`, a token that nobody has keeps everybody out who is not in the list.
+      // Without `auth`, a random token keeps out all clients that are not in the list.
       ...((clientOf || !settings) && !options.auth ? { auth: nobody() } : {}),
       ...(clientOf ? { shareOf: clientOf } : {}),
       paths: 'any',
@@ -58,7 +58,7 @@ export class Gateway implements AsyncDisposable {
     return this.#listener.url;
   }
 
-  /** Uses other credentials from here on. Whoever is connected stays. */
+  /** Uses other credentials from here on. Connected clients stay. */
   renew(credentials: Pick<GatewayOptions, 'auth' | 'tls'>): void {
     this.#listener.renew(credentials);
   }
@@ -81,7 +81,7 @@ async function connect(
   connection: ListenerConnection,
   options: GatewayOptions,
 ): Promise<void> {
-  // Nothing is read before there is somebody to pass it on to.
+  // Nothing is read before there is a channel to pass it on to.
   channel.pause();
   const place = placeOf(connection.url);
   // What the listener passes on is what `clientOf` returned.
@@ -114,6 +114,6 @@ async function dial(
 
 function refuse(channel: Channel, reason: string): void {
   channel.open({ message: () => undefined, closed: () => undefined });
-  // Whoever is told puts it into a sentence.
+  // The caller puts it into a sentence.
   channel.reject(reason.replace(/\.$/, ''));
 }

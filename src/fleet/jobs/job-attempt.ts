@@ -44,7 +44,7 @@ export class JobAttempt {
     this.#lease = new JobLeaseHolder({ store, key, running: known.running, lost: () => this.end('fenced') });
   }
 
-  /** Resolves when the job has a result, or is somebody else's. */
+  /** Resolves when the job has a result or was given to another machine. */
   async run(): Promise<void> {
     try {
       if (await this.#lease.take(() => !this.#stop)) await this.#settle(await this.#execute());
@@ -59,7 +59,7 @@ export class JobAttempt {
   end(why: Stop): void {
     if (this.#stop === 'fenced') return;
     this.#stop = why;
-    // Nobody waits for a program that others may run by now.
+    // The lease has run out: others may run the program by now, so there is no point in waiting for it.
     void this.#child?.terminate(why === 'fenced' ? {} : { graceMs: GRACE_MS }).catch(() => undefined);
   }
 
@@ -71,7 +71,7 @@ export class JobAttempt {
     } catch (error) {
       if (isExecError(error, 'machineDraining') || isExecError(error, 'overloaded')) return null;
       if (!(error instanceof ExecError)) throw error;
-      // What the machine says; never what it was told to run.
+      // The machine's reason; never the command it was given.
       return { kind: 'failed', message: error.message };
     }
   }

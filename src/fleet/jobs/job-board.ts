@@ -57,7 +57,7 @@ export class JobBoard implements LogFollower {
     try {
       posting.selector = parseSelector(order.selector);
     } catch {
-      // Nobody matches it.
+      // No machine matches it.
       return;
     }
     posting.order = order;

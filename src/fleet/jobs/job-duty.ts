@@ -54,7 +54,7 @@ export class JobDuty {
       if (isExpired(job, this.#store.now())) await expire(this.#store, job);
   }
 
-  /** Whoever has the duty renews it. If nobody has for the time of a lease, another one takes it. */
+  /** The client on duty renews it. If that stops for the time of a lease, another one takes over. */
   async #isOnDuty(): Promise<boolean> {
     const stored = await this.#store.jobs.get(this.#store.subjects.duty);
     const seq = stored?.seq ?? 0;
@@ -67,7 +67,7 @@ export class JobDuty {
     if (!isOurs && !isFree) return false;
     const content = JSON.stringify({ by: this.#me });
     const after = isOurs ? before.seq : seq;
-    // Whoever is first among those who find nobody does not matter.
+    // If several find the duty vacant, any of them may be first.
     const options = after === 0 ? {} : { after };
     const taken = await this.#store.jobs.put(this.#store.subjects.duty, content, options);
     if (taken === null) this.#holder = undefined;

@@ -4,7 +4,7 @@ import { CLIENT, stepOf } from './job-subjects.js';
 
 /** Where a job stands, and by which step it got there. */
 export interface Standing {
-  /** None: nobody has touched the job yet. */
+  /** No attempt: the job was not touched yet. */
   readonly state: JobState | undefined;
   /** Counts the steps of a job from 1; 0: there was none. */
   readonly step: number;
@@ -17,9 +17,9 @@ export interface Standing {
 export const UNTOUCHED: Standing = { state: undefined, step: 0, seq: 0, id: '' };
 
 /**
- * Where a job stands after one more message of its log. Everybody may propose the next step, and nobody is refused: of several
- * proposals the first one in the log counts. All nodes of NATS agree on that order, whatever happens to them. Asking JetStream
- * to refuse the second one is no alternative: nats-server 2.9 accepts two that arrive at the same moment.
+ * The state of a job after one more message of its log. Anyone may propose the next step, and no proposal is refused: the first
+ * of several in the log counts. All nodes of NATS agree on that order, whatever happens to them. Asking JetStream to refuse the
+ * second one is no alternative: nats-server 2.9 accepts two that arrive at the same moment.
  */
 export function follow(now: Standing, message: Stored): Standing {
   const { step, author } = stepOf(message.subject);

@@ -62,7 +62,7 @@ function machineOf(state: JobState, attempt: number): string {
   return (attempt === state.attempt ? state.machine : undefined) ?? ANY;
 }
 
-/** What is stored by now, from a position on. */
+/** The output stored so far, from a position on. */
 async function* rest(store: JobStore, subject: string, position: { at: number }): AsyncGenerator<JobOutput> {
   const over = new AbortController();
   yield* pieces(store, subject, position, over.signal, () => over.abort());

@@ -48,7 +48,7 @@ export const JobState = z.discriminatedUnion('state', [
     epoch: z.number(),
     /** Which claim: another one for each. */
     token: z.string(),
-    /** Whoever has seen no renewal of the lease for this long may break it. */
+    /** Anyone who has seen no renewal of the lease for this long may break it. */
     leaseMs: z.number().positive(),
     startedAt: z.number(),
     /** Its client wants it to end. */
@@ -68,7 +68,7 @@ export const JobState = z.discriminatedUnion('state', [
 export type JobState = z.output<typeof JobState>;
 export type RunningState = Extract<JobState, { state: 'running' }>;
 
-/** Says that the machine is still there, or that somebody has given it up. */
+/** Says that the machine is still alive, or that it was given up. */
 export const JobLease = z.object({ attempt: z.number(), epoch: z.number(), broken: z.boolean().optional() });
 
 /** How an attempt ended, as its machine saw it. */
@@ -86,7 +86,7 @@ export const JobEnd = z.object({
 });
 export type JobEnd = z.output<typeof JobEnd>;
 
-/** A job nobody has touched yet. */
+/** A job that was not touched yet. */
 export function firstState({ retries }: Pick<JobOrder, 'retries'>): JobState {
   return { state: 'queued', attempt: 1, retriesLeft: retries };
 }

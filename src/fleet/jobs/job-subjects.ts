@@ -8,7 +8,7 @@ export const CLIENT = '~client';
 
 /** Names a job. */
 export interface JobKey {
-  /** Who has submitted it. */
+  /** The client that submitted it. */
   readonly client: string;
   readonly id: string;
 }
@@ -20,9 +20,9 @@ export interface JobKey {
 export interface JobSubjects {
   /** What to run. `target`: the only machine that may, or `ANY_MACHINE`. Written once, by the client. */
   spec(target: string, client: string, id: string): string;
-  /** A step of a job, as somebody proposes it: a machine, or `CLIENT`. None: it is queued. */
+  /** A proposed step of a job: by a machine, or by `CLIENT`. None: it is queued. */
   log(client: string, id: string, step: string, author: string): string;
-  /** Renewed by the machine that runs it. Whoever finds it unchanged for long breaks it. */
+  /** Renewed by the machine that runs it. Anyone who finds it unchanged for too long breaks it. */
   lease(client: string, id: string): string;
   /** How an attempt ended, as the machine saw it. */
   end(machine: string, client: string, id: string, attempt: string): string;

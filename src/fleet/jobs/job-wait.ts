@@ -12,7 +12,7 @@ const LOOKS = 6;
 const LONGEST_PAUSE_MS = 5_000;
 const SHORTEST_PAUSE_MS = 200;
 
-/** Follows where a job stands, and gives it up itself if its machine is lost: there may be nobody else to do so. */
+/** Follows the state of a job, and gives it up itself if its machine is lost: no other client may be there to do so. */
 export class JobWait {
   readonly #store: JobStore;
   readonly #key: JobKey;
@@ -50,7 +50,7 @@ export class JobWait {
               if (!ended.aborted) timer = setTimeout(look, pauseOf(latestState()));
             });
         };
-        // What was true before does not count, nor what a node says that is behind.
+        // Earlier states do not count, nor answers from a node that is behind.
         const isNow = (): boolean => isCaughtUp && latest.step >= this.#store.lastStep(this.#key);
         const onMessage = (message: Stored): void => {
           latest = follow(latest, message);

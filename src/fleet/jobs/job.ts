@@ -29,7 +29,7 @@ export interface JobRequest {
 /** The one result of a job. */
 export type JobResult =
   | Exclude<ProcessEnd, { kind: 'contactLost' }>
-  /** Its machine was lost, or left the fleet. Nobody knows how far it came. */
+  /** Its machine was lost, or left the fleet. How far it came is unknown. */
   | { readonly kind: 'contactLost' }
   | { readonly kind: 'cancelled' }
   /** It was not begun before its deadline. */
@@ -40,7 +40,7 @@ export type JobResult =
 /** A job, and where it stands. Its times are by the clock of NATS: see `jobs.now()`. */
 export interface Job {
   readonly id: string;
-  /** Who has submitted it. */
+  /** The client that submitted it. */
   readonly client: string;
   readonly name?: string | undefined;
   /** Which machines may run it. */

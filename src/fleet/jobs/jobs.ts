@@ -27,7 +27,7 @@ const ANY = '*';
 const PARALLEL_READS = 64;
 
 /**
- * Where jobs are, and who we are there.
+ * Where jobs are stored, and our identity there.
  *
  * @internal
  */
@@ -60,8 +60,8 @@ export class Jobs {
   }
 
   /**
-   * The time by the clock of NATS, by which the times of jobs are told: that of this machine may be wrong. Before anything was read
-   * from NATS, that of this machine.
+   * The time by the clock of NATS, which all times of jobs refer to: this machine's clock may be wrong. Until something was read
+   * from NATS, the time of this machine.
    */
   now(): number {
     return this.#store.now() ?? Date.now();
@@ -109,7 +109,7 @@ export class Jobs {
     return jobOf(key, order.data, firstState(order.data));
   }
 
-  /** Our jobs, or those of everybody, which only administrators may see. The latest come last. */
+  /** Our jobs, or those of all clients, which only administrators may see. The latest come last. */
   async list({ all = false }: { all?: boolean } = {}): Promise<Job[]> {
     const client = all ? ANY : this.#place.identity;
     const { subjects, jobs } = this.#store;
@@ -157,8 +157,8 @@ export class Jobs {
   }
 
   /**
-   * What a job has printed, as far as the fleet keeps it: the last output of the last attempt, with gaps told. With `follow`, until
-   * it has ended.
+   * The output of a job, as far as the fleet keeps it: the end of the last attempt's output, with gaps reported. With `follow`,
+   * until it has ended.
    */
   async *output(
     id: string,
@@ -192,7 +192,7 @@ export class Jobs {
     );
   }
 
-  /** Changes a state until nobody was faster. Null changes nothing. */
+  /** Changes a state, again if another one was first. Null changes nothing. */
   async #change(
     key: JobKey,
     next: (state: JobState | undefined, seq: number) => JobState | null,

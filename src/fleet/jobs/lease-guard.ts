@@ -21,9 +21,9 @@ const LONGEST_PAUSE_S = 1;
 
 /**
  * Ends the programs of jobs whose lease has run out while the server itself cannot: it may be stopped, or hang. Each line of
- * descriptor 3 is a time since the start of the machine, in hundredths of a second, and the mark of a process tree, by which
- * all of its members are known (see `tree-mark.ts`). What is no mark is being written. Ends with the server, whose watchdog
- * then ends everything.
+ * descriptor 3 is a time since the start of the machine, in hundredths of a second, and the mark of a process tree, by which all
+ * of its members are known (see `tree-mark.ts`). Anything else is still being written. Ends with the server, whose watchdog then
+ * ends everything.
  */
 const SCRIPT = `
 trap '' HUP INT TERM

@@ -7,7 +7,10 @@ import type { LeaseGuard } from './lease-guard.js';
 
 /** Renewals in the time of a lease. */
 const RENEWALS = 6;
-/** The part of a lease after which a machine that could not renew it ends the program: nobody else may start it before. */
+/**
+ * The part of a lease after which a machine that could not renew it ends the program: no other may start it before the lease has
+ * run out.
+ */
 const HELD_PART = 1 / 2;
 
 /** When JetStream does not answer, or the node that was asked is behind the others. */
@@ -39,8 +42,8 @@ export class JobLeaseHolder {
   }
 
   /**
-   * Takes the lease, and renews it from now on, however long it takes: nobody else begins before the lease is broken. Resolves to
-   * false if that has happened, or the lease is not wanted any more.
+   * Takes the lease, and renews it from now on, for any length of time: no other machine begins before the lease is broken.
+   * Resolves to false if that has happened, or the lease is not wanted any more.
    */
   async take(isWanted: () => boolean): Promise<boolean> {
     for (let first = true; isWanted(); first = false) {
@@ -77,7 +80,7 @@ export class JobLeaseHolder {
     return !this.#isBroken && performance.now() - this.#sentAt < this.#heldMs;
   }
 
-  /** Lets somebody else end a tree should this process be unable to. */
+  /** Lets another process end a tree should this one be unable to. */
   guard(guard: LeaseGuard, tree: string): void {
     this.#guarded = { guard, tree };
     this.#tellGuard();
@@ -99,12 +102,12 @@ export class JobLeaseHolder {
         if (await this.#hold(false)) continue;
         return this.#lose();
       } catch {
-        // The expiry ends the program if that goes on.
+        // If this continues, the expiry ends the program.
       }
     }
   }
 
-  /** Resolves to false if the lease is somebody else's. */
+  /** Resolves to false if another machine has the lease. */
   async #write(): Promise<boolean> {
     const { store, key, running } = this.#options;
     const { attempt, epoch, leaseMs } = running;

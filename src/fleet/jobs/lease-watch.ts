@@ -3,9 +3,9 @@ import type { JobKey } from './job-subjects.js';
 import { type KnownAttempt, settleLost } from './settle.js';
 
 /**
- * Gives attempts up whose machines no longer renew their leases. Nobody's wall clock matters: whoever has seen the same
- * revision for the whole time of a lease, by its own clock, breaks exactly that revision. A machine that renews it first makes
- * that fail; one that comes later finds it broken, and has ended its program long before, halfway through the lease.
+ * Gives attempts up whose machines no longer renew their leases. No wall clock matters: a watcher that has seen the same revision
+ * for the whole time of a lease, by its own steady clock, breaks exactly that revision. A machine that renews it first makes that
+ * fail; one that is late finds it broken, and ended its program long before, halfway through the lease.
  */
 export class LeaseWatch {
   readonly #store: JobStore;

@@ -8,7 +8,7 @@ export const OFFSET_HEADER = 'Ew-Offset';
 
 /** As much as a message holds. */
 const CHUNK_BYTES = 16 * 1024;
-/** What waits while JetStream has no leader. Beyond it the oldest is dropped, and readers are told how much is missing. */
+/** Output that waits while JetStream has no leader. Beyond this the oldest is dropped, and readers learn how much is missing. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** Output that does not fill a message waits this long for more. */
 const GATHER_MS = 100;
@@ -86,7 +86,7 @@ export class OutputMirror {
         headers: { [STREAM_HEADER]: chunk.stream, [OFFSET_HEADER]: String(chunk.offset) },
         patienceMs: LAST_PATIENCE_MS,
       };
-      // What cannot be stored is missing, which its offset tells.
+      // What cannot be stored is missing, and the next offset shows that.
       await this.#store.output.put(this.#subject, chunk.bytes, options).catch(() => undefined);
     }
   }

@@ -7,7 +7,7 @@ import type { JobKey } from './job-subjects.js';
 
 /** After JetStream has not answered for long. */
 const INSIST_AGAIN_MS = 500;
-/** What a machine has told before it was lost is known to all nodes after a moment. */
+/** What a machine reported before it was lost is known to all nodes after a moment. */
 const TOLD_PATIENCE_MS = 500;
 
 /** Where a job stands after one of its attempts: at its end, or queued again if that is allowed. */
@@ -37,8 +37,8 @@ export interface KnownAttempt {
 }
 
 /**
- * Writes where a job stands after an attempt, unless somebody else has: exactly one result counts. Its client may have asked
- * for its end meanwhile. Resolves to false if the attempt was given up by others.
+ * Writes the state of a job after an attempt, unless another one has: exactly one result counts. Its client may have cancelled it
+ * in the meantime. Resolves to false if the attempt was given up by others.
  */
 export async function settle(
   store: JobStore,
@@ -56,7 +56,7 @@ export async function settle(
   }
 }
 
-/** Nobody else knows how a program ended: what cannot be stored now is stored as soon as JetStream answers again. */
+/** Only this machine knows how a program ended: what cannot be stored now is stored as soon as JetStream answers again. */
 export async function insist(
   write: () => Promise<unknown>,
   { isOver }: { isOver: () => boolean },
@@ -72,7 +72,7 @@ export async function insist(
   }
 }
 
-/** Gives an attempt up whose lease is broken: its machine may have told how it ended before it was lost. */
+/** Gives an attempt up whose lease is broken: its machine may have reported how it ended before it was lost. */
 export async function settleLost(store: JobStore, key: JobKey, known: KnownAttempt): Promise<void> {
   const told = await store.end(key, known.running, { patienceMs: TOLD_PATIENCE_MS });
   // Whether a failure is repeated is for the machine to decide; it was about to.

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { once } from 'node:events';
 import { ExecError } from '../../protocol/errors.js';
 
-/** Servers are not in the PATH of everybody. */
+/** Servers are not in every user's PATH. */
 const SYSTEM_DIRECTORIES = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin'];
 const READY_LIMIT_MS = 10_000;
 
@@ -34,7 +34,7 @@ export class LocalCluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** Lets the servers read who may connect again. */
+  /** Makes the servers reload who may connect. */
   reload(): void {
     for (const child of this.#children) child.kill('SIGHUP');
   }

@@ -30,7 +30,7 @@ include users.conf
 `;
 }
 
-/** Everybody who may connect, and what each of them may do. */
+/** All members that may connect, and what each of them may do. */
 export function usersConfig(
   users: readonly { readonly publicKey: string; permissions: Permissions }[],
 ): string {

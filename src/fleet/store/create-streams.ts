@@ -15,7 +15,7 @@ export async function createStreams(bus: Bus, fleet: string): Promise<void> {
   if (!bus.nats.info?.jetstream) throw noJetStream();
   const { jetstreamManager } = await loadJetStream();
   const manager = await jetstreamManager(bus.nats, { checkAPI: false, timeout: REQUEST_TIMEOUT_MS });
-  // A node names the others, itself included; one that stands alone names nobody.
+  // A node of a cluster lists all nodes, itself included; a single server lists none.
   const nodes = bus.nats.info.connect_urls?.length ?? 1;
   const deadline = performance.now() + PATIENCE_MS;
   for (const config of streamConfigs(fleet, nodes)) {

@@ -7,7 +7,7 @@ import { positionOf, type StreamPosition } from './stream-position.js';
 /** How often JetStream says that all is well, and how long it may be silent. */
 const HEARTBEAT_MS = 1_000;
 const SILENCE_MS = 4_000;
-/** JetStream forgets a consumer that nobody listens to. */
+/** JetStream forgets a consumer without a listener. */
 const FORGOTTEN_AFTER_MS = 30_000;
 const NANOS_PER_MS = 1_000_000;
 /** Status of a message that is a heartbeat or asks whether we keep up. */
@@ -112,7 +112,7 @@ export class OrderedReader {
     const last = Number(message.headers?.get('Nats-Last-Consumer') || this.#delivered);
     if (last > this.#delivered) return this.#finish();
     const stalled = message.headers?.get('Nats-Consumer-Stalled');
-    // JetStream goes on once we have worked off what came before.
+    // JetStream continues once we have processed what came before.
     if (message.reply) this.#enqueue(() => void message.respond());
     else if (stalled) this.#enqueue(() => this.#options.nats.publish(stalled));
   }

@@ -5,7 +5,7 @@ const WRONG_LAST_SEQUENCE = 10071;
 /** Temporary states of a stream or of the cluster: no leader, not enough nodes, too busy. */
 const PASSING_CODES: ReadonlySet<number> = new Set([408, 503, 10005, 10008, 10009, 10023, 10118]);
 
-/** Somebody else was faster. */
+/** Another writer was first. */
 export function isConflict(error: unknown): boolean {
   return codeOf(error) === WRONG_LAST_SEQUENCE;
 }
@@ -22,7 +22,7 @@ export function isRefusal(error: unknown): boolean {
   return error.name === 'PermissionViolationError' || isRefusal(error.cause);
 }
 
-/** Whether trying again may help. While a stream has no leader, nobody answers for it, as if there were no JetStream. */
+/** Whether trying again may help. While a stream has no leader, there is no answer, as if there were no JetStream. */
 export function isPassingFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);

@@ -22,7 +22,7 @@ const REQUEST_TIMEOUT_MS = 2_000;
 const TRY_AGAIN_MS = 100;
 /** Says in which stream a message was meant to be stored; NATS refuses it elsewhere. */
 const EXPECTED_STREAM = 'Nats-Expected-Stream';
-/** JetStream adds it to what it reads from a stream for somebody. */
+/** JetStream adds it to messages that it reads from a stream for a client. */
 const READ_FROM = 'Nats-Stream';
 /**
  * What we know a message of ours by. Not the id by which JetStream itself recognizes repeated messages: each one it turns away
@@ -46,7 +46,7 @@ export interface Stored {
 }
 
 export interface PutOptions {
-  /** What the message is known by. Default: something nobody else uses. */
+  /** Identifies the message. Default: a random id. */
   readonly id?: string;
   /**
    * The number of the last message on this subject; 0: there is none. Another one is a conflict. Without it, the message may be
@@ -68,7 +68,7 @@ export interface WatchOptions {
 }
 
 /**
- * A stream in JetStream: the last message on each subject, changed only by those who know the one before. While the stream
+ * A stream in JetStream: the last message on each subject, changed only by writers who know the previous one. While the stream
  * has no leader, everything waits.
  */
 export class StreamStore {
@@ -100,7 +100,7 @@ export class StreamStore {
     return this.#bus.clock.now();
   }
 
-  /** Stores a message. Resolves to its number, or null if somebody else has changed the subject. */
+  /** Stores a message. Resolves to its number, or null if another writer has changed the subject. */
   async put(subject: string, data: string | Uint8Array, options: PutOptions = {}): Promise<number | null> {
     const { after, headers = {}, patienceMs, id = `${this.#writer}.${(this.#written += 1)}` } = options;
     let tries = 0;
@@ -123,7 +123,7 @@ export class StreamStore {
           return seq;
         } catch (error) {
           if (!isConflict(error)) throw error;
-          // An earlier try may have been stored without our being told.
+          // An earlier try may have been stored although we got no confirmation.
           return tries === 1 ? null : await this.#find(subject, id, lastSeqIn(error));
         }
       },
@@ -155,7 +155,7 @@ export class StreamStore {
       subject: message.subject,
       seq,
       id: headers.get(ID),
-      // What somebody had passed on says nothing, but it has a number.
+      // A message passed on through JetStream proves nothing, but its number counts.
       data: isOriginal ? message.data : new Uint8Array(0),
       timeMs: message.time.getTime(),
       header: (name) => headers.get(name) || undefined,
@@ -204,7 +204,7 @@ export class StreamStore {
         onMessage: async (message, { seq, timeMs, pending }) => {
           const { subject, data, headers } = message;
           const header = (name: string): string | undefined => headers?.get(name) || undefined;
-          // Whoever may read a stream can have JetStream store a message once more, under any subject.
+          // Anyone who may read a stream can make JetStream store a message again, under any subject.
           if (this.#isMeant(headers) && !headers?.has(READ_FROM))
             await options.onMessage({ subject, data, seq, timeMs, header, id: header(ID) ?? '' });
           delivered = seq;
@@ -238,7 +238,7 @@ export class StreamStore {
     }
   }
 
-  /** True if nobody has created the stream. */
+  /** True if the stream does not exist. */
   async #isMissing(): Promise<boolean> {
     try {
       await this.#manager.streams.info(this.name);

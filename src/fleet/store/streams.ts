@@ -6,15 +6,15 @@ const REGISTRY_TTL_MS = 30_000;
 /** How long jobs and their output are remembered. */
 const REMEMBERED_MS = 7 * 86_400_000;
 /**
- * Messages on one subject of a job. Only the first step that somebody proposes may count, so a repeated one must not replace it;
- * of everything else the last one counts.
+ * Messages on one subject of a job. The first proposed step counts, so a repeated one must not replace it; of everything else the
+ * last one counts.
  */
 const MAX_JOB_MESSAGES = 16;
 /** What all jobs of a fleet may take on disk, on each node. Beyond it, no more are accepted. NATS reserves it. */
 const MAX_JOBS_BYTES = 128 * 1024 * 1024;
 /** What the mirrored output of all jobs may take on disk. Beyond it, the oldest is dropped. */
 const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
-/** Messages with mirrored output of one attempt. The oldest give way, and readers are told how much is missing. */
+/** Messages with mirrored output of one attempt. The oldest are dropped, and readers learn how much is missing. */
 const MAX_OUTPUT_MESSAGES = 4096;
 /** A message that is sent again within this time is stored once. */
 const DUPLICATE_WINDOW_MS = 120_000;

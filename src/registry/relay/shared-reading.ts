@@ -53,7 +53,7 @@ export class SharedReading<Stream> {
     const hold = this.#holds.get(stream);
     if (!hold || hold.since === null) return;
     const now = performance.now();
-    // A stream that was alone did not make anybody wait.
+    // A stream that was alone kept no other waiting.
     if (this.#options.streams() > 1) hold.usedMs += now - hold.since;
     hold.usedAt = now;
     hold.since = null;

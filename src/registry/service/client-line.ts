@@ -28,7 +28,7 @@ export class ClientLine {
   #toMachine = 0;
   #toClient = 0;
   #isPaused = false;
-  /** The stream has ended, so neither side needs to be told. */
+  /** The stream has ended, so neither side needs notice. */
   #isOver = false;
 
   private constructor(line: Line, { grant, machine, closed }: ClientLineOptions) {

@@ -19,7 +19,7 @@ import type { DurableState } from './durable-state.js';
 import { CHANGES_KEY } from './kept-changes.js';
 import type { EndRecord, KillRecord, ProcessOwner, ProcessRecord, UnusedRecord } from './records.js';
 
-/** Where processes of an earlier server go on. */
+/** What processes of an earlier server continue in. */
 export interface AdoptionContext {
   readonly state: DurableState;
   readonly sessions: SessionRegistry;
@@ -165,7 +165,7 @@ function egressOf(
   return { use, kept };
 }
 
-/** Of a process with a lease, whoever uses it is asked. */
+/** For a process with a lease, the clients that use it are asked. */
 function starterOf(owner: ProcessOwner, sessions: SessionRegistry): Starter {
   const session = 'session' in owner ? sessions.get(owner.session) : undefined;
   const principal = 'lease' in owner ? owner.principal : undefined;

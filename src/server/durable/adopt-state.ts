@@ -21,7 +21,7 @@ interface AdoptionOptions extends AdoptionContext {
   readonly log: ServerLog;
 }
 
-/** Descriptors of no process begin their key like this. */
+/** Keys of descriptors that belong to no process begin like this. */
 export const LISTENER_KEY = 'listen';
 export const ARRIVED_KEY = 'arrived';
 export const CONNECTION_KEY = 'connection ';
@@ -92,7 +92,7 @@ function isOfNoProcess(key: string): boolean {
   return key === LISTENER_KEY || key === ARRIVED_KEY || key.startsWith(CONNECTION_KEY);
 }
 
-/** What is left of a tree ends with its owner. */
+/** The rest of a tree ends with its owner. */
 function adoptTree({ state, sessions, keep }: AdoptionOptions, { root, owner }: TreeRecord): void {
   const key = `tree ${root.treeId}`;
   const forgotten =

@@ -6,7 +6,7 @@ export class Belongings {
   readonly #some: (() => boolean)[] = [];
   #missing: MissingWatchSlot | undefined;
 
-  /** `something`: tells whether the connection has something now that another server could not continue with. */
+  /** `something`: returns whether the connection now has something that another server could not continue with. */
   readonly owns = (something: () => boolean): void => void this.#some.push(something);
 
   readonly watchesMissing = (slot: MissingWatchSlot): void => {

@@ -8,8 +8,8 @@ export interface DurableStart extends Omit<ProcessRecord, 'startedAtMs' | 'deadl
 }
 
 /**
- * What the journal says of a process before it exists. Field by field: whoever starts it knows more, such as its environment,
- * which must not get there. `nowMs`: by the clock of the journal.
+ * What the journal says of a process before it exists. Listed field by field: a start has more, such as the environment, which
+ * must not be recorded. `nowMs`: by the clock of the journal.
  */
 export function recordOf(
   start: DurableStart,

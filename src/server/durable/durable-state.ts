@@ -31,7 +31,7 @@ import type {
 const DIRECTORY_MODE = 0o700;
 const CLOCK_KEY = 'clock';
 
-/** Holds descriptors for the server that comes after this one; see `KeeperLink`. */
+/** Holds descriptors for the next server; see `KeeperLink`. */
 export interface DescriptorKeeper {
   readonly inherited: ReadonlyMap<
     string,
@@ -47,11 +47,11 @@ export interface DurableOptions {
   /** Absolute, private to us. */
   readonly directory: string;
   readonly keeper: DescriptorKeeper;
-  /** How many of the inherited sockets to listen on somebody else has opened. */
+  /** How many of the inherited listening sockets were opened by a service manager. */
   readonly passedSockets: number;
-  /** Nobody was here before. */
+  /** There was no earlier server. */
   readonly isFirst: boolean;
-  /** Who takes care of the output, whatever becomes of this server. */
+  /** Takes care of the output, even if this server dies. */
   readonly caretaker: ProcessFacts['server'];
   readonly succession: Succession;
 }
@@ -61,16 +61,16 @@ interface KeepingOptions {
   readonly startedAtMs: number;
   readonly starter?: string | undefined;
   readonly started?: (root: TreeRoot) => void;
-  /** Of a process that an earlier server started. */
+  /** The record of a process that an earlier server started. */
   readonly root?: TreeRoot;
-  /** Of the descriptors that were kept of it. */
+  /** The names of its kept descriptors. */
   readonly names?: Iterable<string>;
 }
 
-/** What a server leaves for the one that comes after it. */
+/** What a server leaves for the next one. */
 export class DurableState {
   readonly journal: Journal;
-  /** Of all moments in the journal, except for when a process started. */
+  /** The clock of all times in the journal, except for when a process started. */
   readonly clock: SteadyClock;
   readonly #options: DurableOptions;
   readonly #spool: Spool;
@@ -78,7 +78,7 @@ export class DurableState {
   readonly #inputDirectory: string;
   /** Begins all keys of this server. */
   readonly #mark = randomBytes(8).toString('hex');
-  /** Of what earlier servers left. */
+  /** State that earlier servers left. */
   #inputNames: ReadonlyMap<string, readonly string[]> | undefined;
   #created = 0;
   #warned = false;
@@ -207,7 +207,7 @@ export class DurableState {
     };
   }
 
-  /** Nothing of it is needed any more, except for its output if that is to stay. */
+  /** Forgets the process, except for its output if that is to stay. */
   forgetProcess(key: string, names: Iterable<string>): void {
     for (const kind of ['process', 'sandbox', 'stopped', 'end', 'killAt', 'unused', 'left'])
       this.forget(`${kind} ${key}`);
@@ -215,7 +215,7 @@ export class DurableState {
     removeKeptInput(this.#inputPath(key), names);
   }
 
-  /** Of the files with the input of a process that an earlier server has started. */
+  /** The files with the input of a process that an earlier server started. */
   inputNames(key: string): readonly string[] {
     this.#inputNames ??= inputNames(readdirSync(this.#inputDirectory));
     return this.#inputNames.get(key) ?? [];
@@ -263,7 +263,7 @@ export class DurableState {
     }
   }
 
-  /** The server has ended everything in good order. */
+  /** The server has ended everything in an orderly way. */
   close(): void {
     this.journal.remove();
     rmSync(this.#inputDirectory, { recursive: true, force: true });

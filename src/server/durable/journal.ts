@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, write
 import { ExecError } from '../../protocol/errors.js';
 
 const FILE_MODE = 0o600;
-/** Of what is written. */
+/** The version we write. */
 const STATE_VERSION = 4;
 /**
  * The oldest version that can be continued. In version 1, no process was in a sandbox; in version 2, none had rules for
@@ -13,8 +13,8 @@ const OLDEST_VERSION = 1;
 const MAX_WASTE_BYTES = 1024 * 1024;
 
 /**
- * What the next server must know, by key. Every change is one line at the end of a file, written before anybody hears of
- * it; a part of a line at the end never happened.
+ * What the next server must know, by key. Every change is one line at the end of a file, written before it is reported; an
+ * incomplete last line does not count.
  */
 export class Journal {
   readonly #path: string;
@@ -44,7 +44,7 @@ export class Journal {
     }
   }
 
-  /** A new one, whatever is there. */
+  /** Begins a new journal, replacing any other. */
   static create(path: string): Journal {
     return new Journal(path, { live: new Map(), size: 0, version: STATE_VERSION });
   }
@@ -90,7 +90,7 @@ export class Journal {
     this.#compact();
   }
 
-  /** Nobody will need it. */
+  /** It is no longer needed. */
   remove(): void {
     closeSync(this.#file);
     rmSync(this.#path, { force: true });
@@ -119,7 +119,7 @@ export class Journal {
     }
   }
 
-  /** Goes on behind what is there. */
+  /** Continues at the end of the file. */
   #continue(size: number): number {
     this.#size = size;
     this.#liveBytes = bytesOf(this.#live);

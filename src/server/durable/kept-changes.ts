@@ -4,7 +4,7 @@ import type { DescriptorKeeper } from './durable-state.js';
 /** Begins the keys of descriptors of held changes, before the folder of their set. */
 export const CHANGES_KEY = 'changes ';
 
-/** Lets the server that comes after ours continue with held changes while programs run in them. */
+/** Lets the next server continue with held changes while programs run in them. */
 export function keepChanges(keeper: DescriptorKeeper): (folder: string) => SetKeeping {
   return (folder) => ({
     hold: (descriptors) => keeper.hold(`${CHANGES_KEY}${folder}`, descriptors),

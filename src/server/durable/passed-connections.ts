@@ -52,7 +52,7 @@ interface TakenConnection {
   readonly unsent: Uint8Array;
 }
 
-/** Nobody else gets them. */
+/** No other server gets them. */
 export function takePassed(state: DurableState): TakenConnection[] {
   const records = new Map([...state.journal.all('connection ')] as [string, ConnectionRecord][]);
   for (const name of records.keys()) state.forget(`connection ${name}`);

@@ -45,7 +45,7 @@ export interface ProcessRecord {
     readonly network?: Pick<ExecParsedParams<'process/start'>, 'networkProxy' | 'enforceManagedNetwork'>;
     readonly surroundings?: Surroundings;
   } | null;
-  /** Who finds the output on disk. */
+  /** The owner of its output on disk. */
   readonly spoolOwner: string;
   readonly root: TreeRoot;
 }
@@ -62,7 +62,7 @@ export interface KillRecord {
   readonly timedOut?: boolean;
 }
 
-/** Since when nobody uses it. */
+/** Since when it has been unused. */
 export interface UnusedRecord {
   readonly sinceMs: number;
 }

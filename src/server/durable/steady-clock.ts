@@ -6,8 +6,8 @@ export interface ClockRecord {
 }
 
 /**
- * The clock of a journal: the wall clock as it was when the first server began, and counted on since. Somebody may set the wall
- * clock before the next server reads the journal, and that must not make anything end too early or too late.
+ * The clock of a journal: the wall clock as it was when the first server began, and counted on since. The wall clock may be set
+ * before the next server reads the journal, and that must not make anything end too early or too late.
  */
 export class SteadyClock {
   readonly record: ClockRecord;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ExecError, type ExecParsedParams } from '../../protocol/index.js';
 import type { ServerLog } from '../log.js';
 
-/** How long requests in progress may hold up an upgrade. Their connections are cut then; programs go on. */
+/** How long requests in progress may hold up an upgrade. Their connections are then cut; programs continue. */
 const REST_LIMIT_MS = 2_000;
 /** How long clients that are just connecting may hold it up. Meanwhile, all others are served. */
 const GREETING_LIMIT_MS = 1_000;

@@ -44,8 +44,8 @@ interface Found {
 const NOTHING = new Uint8Array(0);
 
 /**
- * Everything a process printed, by position: the end in memory, the rest on disk. Beyond the limits the middle is
- * discarded, and readers are told how many bytes are missing.
+ * Everything a process printed, by position: the end in memory, the rest on disk. Beyond the limits the middle is discarded, and
+ * readers learn how many bytes are missing.
  */
 export class Transcript implements SpoolOwner {
   readonly expendableSince: () => number | null;
