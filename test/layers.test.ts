@@ -101,6 +101,7 @@ const sideDoors: readonly string[] = [
   'protocol/concurrency-limit.ts',
   'protocol/dialects.ts',
   'protocol/errors.ts',
+  'protocol/file-failure.ts',
   'protocol/file-uri.ts',
   'protocol/home-directory.ts',
   'protocol/hop-by-hop.ts',

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { ExecError } from '../protocol/errors.js';
+import { whyUnwritable } from '../protocol/file-failure.js';
 import type { ServerEvent, ServerLog } from '../server/index.js';
 
 /** Appended to by us only. A link in its place would be followed to a file that is not meant. */
@@ -69,7 +70,11 @@ function open(path: string): number {
     if (fstatSync(fd).isFile()) return fd;
     closeSync(fd);
   } catch (cause) {
-    throw new ExecError('invalidConfiguration', `Cannot write the audit file ${path}.`, { cause });
+    throw new ExecError(
+      'invalidConfiguration',
+      `Cannot write the audit file ${path}: ${whyUnwritable(cause) ?? 'it failed'}.`,
+      { cause },
+    );
   }
   throw new ExecError('invalidConfiguration', `The audit file ${path} is not a file.`);
 }

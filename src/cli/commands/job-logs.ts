@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { JobResult } from '../../fleet/index.js';
-import { exitCodeOfEnd, OUR_FAILURE } from '../exit-codes.js';
+import { complain, exitCodeOfEnd, OUR_FAILURE } from '../exit-codes.js';
 import { outcomeText } from '../terminal/outcome-text.js';
 import { printable } from '../terminal/table.js';
 import { withFleet } from './fleet-connection.js';
@@ -26,15 +26,21 @@ export async function printJob(
 /** Waits for jobs. Exits as the last of those that did not succeed. */
 export async function waitForJobs(ids: readonly string[]): Promise<void> {
   let exitCode = 0;
-  await withFleet(async (fleet) => {
-    const jobs = await fleet.jobs();
-    const waiting = ids.map(async (id) => await jobs.wait(id));
-    for (const { id, result } of await Promise.all(waiting)) {
-      if (!result) continue;
-      process.stderr.write(`${printable(id)} ${outcomeText(result)}\n`);
-      exitCode = exitCodeOf(result) || exitCode;
-    }
-  });
+  try {
+    await withFleet(async (fleet) => {
+      const jobs = await fleet.jobs();
+      const waiting = ids.map(async (id) => await jobs.wait(id));
+      for (const { id, result } of await Promise.all(waiting)) {
+        if (!result) continue;
+        process.stderr.write(`${printable(id)} ${outcomeText(result)}\n`);
+        exitCode = exitCodeOf(result) || exitCode;
+      }
+    });
+  } catch (error) {
+    // It must not look like the end of a program.
+    complain(error);
+    exitCode = OUR_FAILURE;
+  }
   process.exitCode = exitCode;
 }
 

@@ -1,6 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { ExecError, isExecError } from '../../protocol/errors.js';
+import { whyUnreadable } from '../../protocol/file-failure.js';
 import type { Cues } from '../../recording/index.js';
 import { parseDuration } from '../options/option-values.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
@@ -30,7 +31,9 @@ export function playCommand(): Command {
 async function play(source: string, flags: PlayFlags): Promise<void> {
   if (source === '-') return await playCues(await fileCues(process.stdin), flags);
   if (flags.environment === undefined && existsSync(source))
-    return await playCues(await fileCues(createReadStream(source)), flags);
+    return await playCues(await fileCues(createReadStream(source)), flags).catch((error: unknown) => {
+      throw unreadable(source, error) ?? error;
+    });
   const { withServer } = await import('./processes.js');
   const { recordedHistory } = await import('./export-log.js');
   const { historyCues } = await import('../../recording/index.js');
@@ -45,6 +48,11 @@ async function play(source: string, flags: PlayFlags): Promise<void> {
       `There is no file "${source.slice(0, 64)}". If it is the id of a kept process, name its server: -e ws://…`,
     );
   }
+}
+
+function unreadable(path: string, cause: unknown): ExecError | undefined {
+  const why = whyUnreadable(cause);
+  return why === undefined ? undefined : new ExecError('ioFailed', `Cannot read ${path}: ${why}.`, { cause });
 }
 
 async function fileCues(bytes: AsyncIterable<Uint8Array>): Promise<Cues> {

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { ExecError } from '../../protocol/errors.js';
+import { whyUnwritable } from '../../protocol/file-failure.js';
 import { shellWord } from '../terminal/shell-word.js';
 import { commandName } from '../command-name.js';
 
@@ -38,9 +39,7 @@ function save(path: string, token: string): void {
   try {
     writeFileSync(path, `${token}\n`, { mode: 0o600, flag: 'wx' });
   } catch (cause) {
-    // The only errors here are those of the system.
-    const { code } = cause as NodeJS.ErrnoException;
-    const why = code === 'EEXIST' ? 'it exists already' : code;
+    const why = whyUnwritable(cause) ?? 'it failed';
     throw new ExecError('invalidConfiguration', `Cannot write ${path}: ${why}.`, { cause });
   }
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { EXIT_CODE_HELP, exitCodeOfEnd } from '../exit-codes.js';
+import { complain, EXIT_CODE_HELP, exitCodeOfEnd, OUR_FAILURE } from '../exit-codes.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 import { findKept } from './kept.js';
 import { withServer } from './processes.js';
@@ -17,9 +17,19 @@ export function waitCommand(): Command {
 }
 
 async function wait(id: string, flags: TargetFlags): Promise<void> {
-  const end = await withServer(flags, async (server) => {
-    const { processId } = findKept(await server.kept(), id);
-    return await server.waitFor(processId);
-  });
-  process.exit(exitCodeOfEnd(end));
+  process.exit(await exitCode(id, flags));
+}
+
+/** Whatever goes wrong here must not look like the end of the program. */
+async function exitCode(id: string, flags: TargetFlags): Promise<number> {
+  try {
+    const end = await withServer(flags, async (server) => {
+      const { processId } = findKept(await server.kept(), id);
+      return await server.waitFor(processId);
+    });
+    return exitCodeOfEnd(end);
+  } catch (error) {
+    complain(error);
+    return OUR_FAILURE;
+  }
 }

@@ -1,7 +1,12 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { homeDirectory } from '../../protocol/home-directory.js';
-import { DEFAULT_PROCESS_BYTES, DEFAULT_TOTAL_BYTES, type SpoolOptions } from '../../spool/index.js';
+import {
+  DEFAULT_PROCESS_BYTES,
+  DEFAULT_TOTAL_BYTES,
+  requirePrivateDirectory,
+  type SpoolOptions,
+} from '../../spool/index.js';
 import { wholeNumber } from './listen-options.js';
 
 export interface SpoolFlags {
@@ -32,6 +37,8 @@ export function spoolFromFlags(flags: SpoolFlags & { readonly durable?: string }
   if (flags.spool === 'off') return undefined;
   const durable = flags.durable === undefined ? undefined : join(flags.durable, 'spool');
   const directory = resolve(flags.spool ?? durable ?? defaultSpool(process.env));
+  // One that was named and cannot be used is found out now rather than by the first program that needs it.
+  if (flags.spool !== undefined) requirePrivateDirectory(directory);
   return { directory, processBytes: flags.spoolBytes, totalBytes: flags.spoolTotalBytes };
 }
 

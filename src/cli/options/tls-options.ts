@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { Command } from 'commander';
 import { ExecError } from '../../protocol/errors.js';
+import { whyUnreadable } from '../../protocol/file-failure.js';
 
 export interface TlsFlags {
   readonly tlsCert?: string;
@@ -22,14 +23,21 @@ export function tlsFromFlags({ tlsCert, tlsKey }: TlsFlags): { cert: Buffer; key
   if (tlsCert === undefined || tlsKey === undefined) {
     throw new ExecError('invalidConfiguration', '--tls-cert and --tls-key must be used together.');
   }
+  const tls = { cert: readPem(tlsCert), key: readPem(tlsKey) };
   try {
-    const tls = { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
     // Found out now rather than by the first client, or after another server has left in favour of this one.
     createSecureContext(tls);
     return tls;
   } catch (cause) {
-    const message =
-      'The files given with --tls-cert and --tls-key cannot be read, or do not belong together.';
+    const message = `${tlsCert} is not a certificate, or ${tlsKey} not its private key. Both must be in PEM format.`;
     throw new ExecError('invalidConfiguration', message, { cause });
+  }
+}
+
+function readPem(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new ExecError('invalidConfiguration', `Cannot read ${path}: ${whyUnreadable(cause)}.`, { cause });
   }
 }

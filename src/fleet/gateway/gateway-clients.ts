@@ -4,6 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 import { ExecError } from '../../protocol/errors.js';
+import { whyUnreadable } from '../../protocol/file-failure.js';
 import { sha256 } from '../../transport/index.js';
 import { type FleetSettings, readFleetSettings } from '../bus/bus-settings.js';
 
@@ -40,7 +41,9 @@ function parseClients(path: string): z.output<typeof ClientsFile>['clients'] {
     return ClientsFile.parse(parse(readFileSync(path, 'utf8'))).clients;
   } catch (cause) {
     const issue = cause instanceof z.ZodError ? cause.issues[0] : undefined;
-    const why = issue ? `${issue.path.join('.')}: ${issue.message}` : 'it cannot be read as TOML';
-    throw new ExecError('invalidConfiguration', `${path}: ${why}.`, { cause });
+    const why = issue
+      ? `${issue.path.join('.')}: ${issue.message}`
+      : (whyUnreadable(cause) ?? 'it is not valid TOML');
+    throw new ExecError('invalidConfiguration', `Cannot read ${path}: ${why}.`, { cause });
   }
 }

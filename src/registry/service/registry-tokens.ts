@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 import { ExecError } from '../../protocol/errors.js';
+import { whyUnreadable } from '../../protocol/file-failure.js';
 import { digestOf } from './secret.js';
 
 const Bearer = z.strictObject({
@@ -106,7 +107,9 @@ function parseTokens(path: string): z.output<typeof RegistryFile> {
     return RegistryFile.parse(parse(readFileSync(path, 'utf8')));
   } catch (cause) {
     const issue = cause instanceof z.ZodError ? cause.issues[0] : undefined;
-    const why = issue ? `${issue.path.join('.')}: ${issue.message}` : 'it cannot be read as TOML';
-    throw new ExecError('invalidConfiguration', `${path}: ${why}.`, { cause });
+    const why = issue
+      ? `${issue.path.join('.')}: ${issue.message}`
+      : (whyUnreadable(cause) ?? 'it is not valid TOML');
+    throw new ExecError('invalidConfiguration', `Cannot read ${path}: ${why}.`, { cause });
   }
 }
