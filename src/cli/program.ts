@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { describeOption, groupItems, namesOf } from './habits/help.js';
 import { version } from '../host/machine-info.js';
-import { withCommandHint, withHint } from './habits/hints.js';
+import { reworded, withCommandHint, withHint } from './habits/hints.js';
 import { refuseIdleOptions } from './options/required-options.js';
 
 type Load = () => Promise<Command>;
@@ -67,13 +67,13 @@ export async function createProgram(first?: string): Promise<Command> {
     .showHelpAfterError('(run with --help for details)')
     .configureHelp({ optionDescription: describeOption, groupItems, subcommandTerm: namesOf })
     .hook('preAction', (_program, command) => refuseIdleOptions(command))
-    .configureOutput({ outputError: (text, write) => write(withHint(text)) })
+    .configureOutput({ outputError: (text, write) => write(withHint(reworded(text))) })
     // Options after the program of `run` belong to that program.
     .enablePositionalOptions();
   for (const load of loadersFor(first)) program.addCommand(await load());
   for (const command of program.commands) inheritSettings(command, program);
   // Commands of commands, such as those of `env`, are no programs to run.
-  program.configureOutput({ outputError: (text, write) => write(withCommandHint(withHint(text))) });
+  program.configureOutput({ outputError: (text, write) => write(withCommandHint(withHint(reworded(text)))) });
   return program;
 }
 

@@ -165,9 +165,10 @@ describe('hints', () => {
     [['run', 'bax', '--', 'ls'], 127, 'execwire env list'],
     [['run', '--cwdd', '/', 'ls'], 2, 'Did you mean --cwd?'],
     [['run', '--token', 'secret', 'ls'], 2, '--token-file FILE'],
+    [['forward', 'abc'], 2, "error: 'abc' cannot be used as port. Write 8080"],
     [['ls'], 2, 'execwire run -- PROGRAM'],
     [['cp', 'ws://127.0.0.1:1', '/tmp'], 2, 'ws://HOST:PORT:/PATH'],
-    [['cp', 'here'], 2, "missing required argument 'more'"],
+    [['cp', 'here'], 2, "missing required argument 'destination'"],
   ] as const)('%j', async (args, code, hint) => {
     const outcome = await type(...args);
     expect([outcome.code, outcome.stdout, outcome.stderr]).toEqual([code, '', expect.stringContaining(hint)]);

@@ -33,7 +33,7 @@ describe('ps and kill', () => {
     await gone(mark);
     expect(await execwire(['kill', '-e', server.url, 'same'])).toMatchObject({
       code: 1,
-      stderr: 'execwire: No process "same" is running on that server; `execwire ps` lists them.\n',
+      stderr: 'execwire: The process "same" has ended already.\n',
     });
     const { stdout } = await execwire(['ps', '-e', server.url]);
     expect(stdout).toMatch(

@@ -16,7 +16,10 @@ export function cpCommand(): Command {
         'A file appears only once it is complete; a copy that fails or is interrupted leaves no partial file.',
     )
     .argument('<source>', 'what to copy')
-    .argument('<more...>', 'further sources, then the destination: if that is a directory, copies go into it')
+    .argument(
+      '<destination...>',
+      'where to copy it, behind further sources if there are any: if that is a directory, copies go into it',
+    )
     .option('-L, --dereference', 'copy the files that links point to; links to directories are left out')
     .option('-n, --no-clobber', 'do not overwrite existing files')
     .option('-v, --verbose', 'print the path of each file that was copied')

@@ -64,9 +64,9 @@ function parseSignal(text: string): SignalName {
 async function kill(words: string[], flags: KillFlags): Promise<void> {
   const { machine, ids } = await splitKillWords(words, flags);
   await withServer(onMachine(machine, flags), async (server) => {
-    const running = (await server.listServer()).filter(({ closed }) => !closed);
+    const rows = await server.listServer();
     // Finds all before ending any: a mistake in the list must change nothing.
-    const found = ids.map((id) => findProcess(running, id, flags.session));
+    const found = ids.map((id) => findProcess(rows, id, flags.session));
     await Promise.all(found.map((row) => end(server, row, flags)));
   });
 }
@@ -83,23 +83,29 @@ async function end(
 }
 
 function findProcess(rows: readonly ServerProcess[], id: string, session = ''): ServerProcess {
-  const inSession = rows.filter(({ sessionId }) => sessionId.startsWith(session));
+  const shown = id.slice(0, 64);
+  const all = rows.filter(({ sessionId }) => sessionId.startsWith(session));
+  const inSession = all.filter(({ closed }) => !closed);
   const exact = inSession.filter(({ processId }) => processId === id);
   const byPid = inSession.filter(({ pid }) => String(pid) === id);
   // Ids of kept processes are typed by people: their beginning is enough.
   const begun = inSession.filter((row) => row.lease !== undefined && row.processId.startsWith(id));
   const [found, another] = [exact, byPid, begun].find((matches) => matches.length > 0) ?? [];
-  if (!found)
+  if (!found) {
+    const hasEnded = all.some(({ processId, closed }) => closed && processId === id);
     throw new ExecError(
       'processNotFound',
-      `No process "${id.slice(0, 64)}" is running on that server; \`execwire ps\` lists them.`,
+      hasEnded
+        ? `The process "${shown}" has ended already.`
+        : `No process "${shown}" is running on that server; \`execwire ps\` lists them.`,
     );
+  }
   if (another) {
     throw new ExecError(
       'processNotFound',
       exact.length > 0
-        ? `Several sessions have a process "${id.slice(0, 64)}"; choose with --session.`
-        : `Several kept processes begin with "${id.slice(0, 64)}"; type more of the id.`,
+        ? `Several sessions have a process "${shown}"; choose with --session.`
+        : `Several kept processes begin with "${shown}"; type more of the id.`,
     );
   }
   return found;

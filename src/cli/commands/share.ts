@@ -3,6 +3,7 @@ import type { RemoteEnvironment } from '../../client/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { parseDuration } from '../options/option-values.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
+import { durationOf } from '../terminal/quantities.js';
 import { printable, formatTable } from '../terminal/table.js';
 import { findKept } from './kept.js';
 import { withServer } from './processes.js';
@@ -50,9 +51,8 @@ async function create(server: RemoteEnvironment, id: string, flags: ShareFlags):
     flags.for === undefined ? {} : { forMs: flags.for },
   );
   const target = flags.environment === undefined ? '' : ` -e ${flags.environment}`;
-  const minutes = Math.round(expiresInMs / 60_000);
   process.stderr.write(
-    `execwire: valid for ${minutes} min; end it with: execwire share${printable(target)} --revoke ${shareId}\n` +
+    `execwire: valid for ${durationOf(expiresInMs / 1000)}; end it with: execwire share${printable(target)} --revoke ${shareId}\n` +
       'execwire: whoever has this token in a file watches with: ' +
       `execwire watch${printable(target)} --token-file FILE ${printable(processId)}\n`,
   );
@@ -63,7 +63,7 @@ async function list(server: RemoteEnvironment): Promise<void> {
   const rows = (await server.shares()).map(({ shareId, processId, expiresInMs }) => [
     shareId,
     printable(processId),
-    `${Math.round(expiresInMs / 60_000)} min`,
+    durationOf(expiresInMs / 1000),
   ]);
   process.stdout.write(formatTable(['share', 'process', 'left'], rows));
 }

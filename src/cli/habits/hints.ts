@@ -27,6 +27,14 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   '--tls': 'Use --tls-cert FILE and --tls-key FILE.',
 };
 
+/** The parser speaks of `command-argument value 'x' … for argument 'port'`. */
+export function reworded(complaint: string): string {
+  return complaint.replace(
+    /^error: command-argument value ('.*') is invalid for argument '([^']+)'\./s,
+    'error: $1 cannot be used as $2.',
+  );
+}
+
 /** Adds the right option to a complaint about a wrong one. */
 export function withHint(complaint: string): string {
   const [, option] = /^error: unknown option '([^'\s=]+)/.exec(complaint) ?? [];
