@@ -69,7 +69,9 @@ describe('the package as it is published', () => {
       .flatMap((name) =>
         linksOf(packed.read(name)).flatMap((link) => {
           const target = normalize(join(dirname(name), decodeURIComponent(link)));
-          return existsSync(join(packed.path, target)) ? [] : [`${name} -> ${link}`];
+          // Pictures are shown where the repository is.
+          const place = target.endsWith('.webp') ? root : packed.path;
+          return existsSync(join(place, target)) ? [] : [`${name} -> ${link}`];
         }),
       );
     expect(dangling).toEqual([]);
