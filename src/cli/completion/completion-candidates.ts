@@ -1,6 +1,7 @@
 import type { Command, Option } from 'commander';
 import { type CompletionContext, readContext } from './completion-context.js';
 import { SHELLS } from './completion-script.js';
+import { BUILT_IN_POLICIES } from '../options/sandbox-options.js';
 import type { TargetFlags } from '../options/target-options.js';
 
 /** Commands that take environment IDs, and how many. */
@@ -42,7 +43,8 @@ async function complete(context: CompletionContext, current: string): Promise<Co
   if (takesProgram) return { candidates: [], fallback: 'programs' };
   if (path === 'completion' && args.length === 0)
     return { candidates: SHELLS.map((word) => ({ word })), fallback: 'words' };
-  if (command.commands.length > 0 && args.length === 0)
+  const isHelp = path === '' && args.length === 1 && args[0] === 'help';
+  if (command.commands.length > 0 && (args.length === 0 || isHelp))
     return { candidates: command.commands.map(commandCandidate), fallback: 'words' };
   if (args.length < (TAKES_IDS[path] ?? 0)) return await environmentIds();
   if (path === 'play' && args.length === 0 && context.target.environment === undefined) return FILES;
@@ -71,14 +73,13 @@ async function completeValue(
   current: string,
 ): Promise<Completion> {
   if (option.long === '--environment') return await environmentIds();
-  if (option.argChoices) {
-    return { candidates: option.argChoices.map((word) => ({ word })), fallback: 'words' };
-  }
+  const choices = option.argChoices ?? (option.long === '--sandbox' ? BUILT_IN_POLICIES : undefined);
+  if (choices) return { candidates: choices.map((word) => ({ word })), fallback: 'words' };
   if (option.flags.endsWith('<directory>') && (await isRemote(context.target))) {
     const { remotePaths } = await import('./completion-paths.js');
     return await remotePaths({ target: context.target, prefix: '', path: current, directories: true });
   }
-  return /<(file|directory)>$/.test(option.flags) ? FILES : NOTHING;
+  return /<(file|dir|directory)>$/.test(option.flags) ? FILES : NOTHING;
 }
 
 /** Local files and environment IDs, or remote paths once the environment is typed. */

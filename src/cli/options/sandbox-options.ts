@@ -76,8 +76,10 @@ function holding(sandbox: Sandbox | null, changesId: string | undefined): Sandbo
 /** Whether there may be questions about hosts: the rules, or those of a profile, may say `ask`. */
 export function asksAboutHosts({ sandbox, network }: SandboxFlags): boolean {
   if (sandbox === undefined) return false;
-  return network === undefined ? !BUILT_IN.includes(sandbox) : network !== true && network.ask === true;
+  return network === undefined
+    ? !BUILT_IN_POLICIES.includes(sandbox)
+    : network !== true && network.ask === true;
 }
 
 /** Policies that are not profiles of `permissions.toml`. */
-const BUILT_IN: readonly string[] = ['read-only', 'workspace-write', 'danger-full-access'];
+export const BUILT_IN_POLICIES: readonly string[] = ['read-only', 'workspace-write', 'danger-full-access'];
