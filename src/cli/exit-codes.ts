@@ -47,9 +47,12 @@ export function exitCodeOfFailure(error: unknown): number {
   }
 }
 
+/** The number behind the words of the system is for programs. */
+const OS_ERROR = / \(os error \d+\)$/;
+
 /** Prints an error to stderr. Our own messages contain no arguments or environment; servers may send any text. */
 export function complain(error: unknown): void {
   if (isLostOutput(error)) return;
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`execwire: ${printable(message)}\n`);
+  process.stderr.write(`execwire: ${printable(message.replace(OS_ERROR, ''))}\n`);
 }

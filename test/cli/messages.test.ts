@@ -96,9 +96,9 @@ describe('messages', () => {
       run('cp', folder.file('environments.toml'), `served:${missing}/below`),
     ]);
     expect(outcomes.map(({ stderr }) => stderr)).toEqual([
-      `execwire: ${missing}: No such file or directory (os error 2)\n`,
-      `execwire: served:${missing}: No such file or directory (os error 2)\n`,
-      `execwire: served:${missing}/below: No such file or directory (os error 2)\n`,
+      `execwire: ${missing}: No such file or directory\n`,
+      `execwire: served:${missing}: No such file or directory\n`,
+      `execwire: served:${missing}/below: No such file or directory\n`,
     ]);
   });
 
