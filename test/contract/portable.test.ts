@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RemoteEnvironment, dialWebSocket } from '../../src/client/index.js';
 import { TestFolder } from '../harness/processes.js';
+import { readOnly } from '../../testkit/sandboxes.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 import { type Exceptions, processContract } from './process.contract.js';
@@ -46,13 +47,7 @@ describe('without koffi', () => {
   test('a policy is kept or refused, never ignored', async () => {
     const { client, socket } = await dialWire(server.url);
     await client.handshake();
-    const entries = [{ path: { type: 'special', value: { kind: 'root' } }, access: 'read' }];
-    const permissions = {
-      type: 'managed',
-      file_system: { type: 'restricted', entries },
-      network: 'restricted',
-    };
-    const sandbox = { permissions, cwd: 'file:///' };
+    const sandbox = readOnly();
     using folder = new TestFolder();
     const script = `touch ${folder.file('new')} 2>/dev/null && echo written || echo denied`;
     const { error } = await client.ask('process/start', startParams('p', ['sh', '-c', script], { sandbox }));

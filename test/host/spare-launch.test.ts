@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { LocalEnvironment } from '../../src/environment/index.js';
+import { writableWorkspace } from '../../testkit/sandboxes.mjs';
 import { makeProtected, untilOneWaits } from '../harness/waiting-sandbox.js';
 import { Place } from './sandbox/harness.js';
 
@@ -18,20 +18,7 @@ test('a program that ends with 127 and says more than the window takes is starte
     environment.start({
       argv,
       cwd: place.workspace,
-      sandbox: {
-        permissions: {
-          type: 'managed',
-          file_system: {
-            type: 'restricted',
-            entries: [
-              { path: { type: 'special', value: { kind: 'root' } }, access: 'read' },
-              { path: { type: 'special', value: { kind: 'project_roots' } }, access: 'write' },
-            ],
-          },
-          network: 'restricted',
-        },
-        workspaceRoots: [pathToFileURL(place.workspace).href],
-      },
+      sandbox: writableWorkspace(place.workspace),
     });
   await untilOneWaits(process.pid, async () => (await start('true')).wait());
   const before = (await environment.list()).length;

@@ -2,22 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { serve } from '../../src/server/index.js';
+import { readOnly } from '../../testkit/sandboxes.mjs';
 import { dialWire, sh, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 import { gone, pidsWithArgument, TestFolder } from '../harness/processes.js';
 
 const KEPT = { lease: 'kept', pipeStdin: true };
-
-const READ_ONLY = {
-  permissions: {
-    type: 'managed',
-    file_system: {
-      type: 'restricted',
-      entries: [{ path: { type: 'special', value: { kind: 'root' } }, access: 'read' }],
-    },
-    network: 'restricted',
-  },
-  cwd: 'file:///',
-};
 
 interface Connected {
   readonly client: WireClient;
@@ -82,7 +71,7 @@ describe('a start that takes a while', () => {
   });
 });
 
-describe.each([{ name: 'bare' }, { name: 'confined', sandbox: READ_ONLY }])('$name', ({ sandbox }) => {
+describe.each([{ name: 'bare' }, { name: 'confined', sandbox: readOnly() }])('$name', ({ sandbox }) => {
   test('a start that fails leaves the ended process of the same id readable', async () => {
     await using server = await serve();
     const { client } = await connect(server.urls[0]);

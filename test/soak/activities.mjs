@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { jobs } from '../chaos/jobs.mjs';
+import { readOnly } from '../../testkit/sandboxes.mjs';
 
 const MIB = 1024 * 1024;
 
@@ -105,10 +105,3 @@ export const activities = {
     assert.equal(await child.text(), 'read\ndenied\n');
   },
 };
-
-function readOnly(folder) {
-  const entries = [{ path: { type: 'special', value: { kind: 'root' } }, access: 'read' }];
-  const cwd = pathToFileURL(folder).href;
-  const file_system = { type: 'restricted', entries };
-  return { permissions: { type: 'managed', file_system, network: 'restricted' }, cwd, workspaceRoots: [cwd] };
-}

@@ -1,25 +1,11 @@
 import { readdirSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { LocalEnvironment } from '../../src/environment/index.js';
 import type { Sandbox } from '../../src/protocol/index.js';
+import { readOnlyExcept } from '../../testkit/sandboxes.mjs';
 import { sh } from '../../testkit/wire-client.mjs';
 import { TestFolder } from '../harness/processes.js';
 
-const writable = (path: string): Sandbox => ({
-  permissions: {
-    type: 'managed',
-    file_system: {
-      type: 'restricted',
-      entries: [
-        { path: { type: 'special', value: { kind: 'root' } }, access: 'read' },
-        { path: { type: 'path', path: pathToFileURL(path).href }, access: 'write' },
-      ],
-    },
-    network: 'restricted',
-  },
-  workspaceRoots: [],
-});
 const unrestricted: Sandbox = {
   permissions: { type: 'managed', file_system: { type: 'unrestricted' }, network: 'restricted' },
   workspaceRoots: [],
@@ -31,7 +17,10 @@ test.each(['writable', 'unrestricted'] as const)(
     using folder = new TestFolder();
     const directory = folder.file('spool');
     await using env = new LocalEnvironment({ spool: { directory } });
-    const sandbox = kind === 'unrestricted' ? unrestricted : writable(folder.path);
+    const sandbox =
+      kind === 'unrestricted'
+        ? unrestricted
+        : { permissions: readOnlyExcept(folder.path), workspaceRoots: [] };
     const look = `ls -A '${directory}'; touch '${directory}/planted'; cat '${directory}'/*/* 2>&1`;
     // It exists before the first sandbox, even if nobody has used it yet.
     const early = await env.start({ argv: sh(`echo go; read -r line; ${look}`), pipeStdin: true, sandbox });

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { nextDescriptor, openFilesLimit, setLimit } from '../harness/limits.js';
 import { TestFolder } from '../harness/processes.js';
 import { withoutRipgrep } from '../harness/without-ripgrep.js';
+import { readOnly } from '../../testkit/sandboxes.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, type WireAnswer, type WireClient } from '../../testkit/wire-client.mjs';
 
@@ -104,24 +105,12 @@ describe.each(['with', 'without'])('file requests when descriptors run out, %s r
   });
 });
 
-/** Everything may be read, nothing written. */
-function readOnly(folder: TestFolder): object {
-  const cwd = pathToFileURL(folder.path).href;
-  const entries = [{ path: { type: 'special', value: { kind: 'root' } }, access: 'read' }];
-  const permissions = {
-    type: 'managed',
-    file_system: { type: 'restricted', entries },
-    network: 'restricted',
-  };
-  return { permissions, cwd, workspaceRoots: [cwd] };
-}
-
 test('file requests under a policy fail with a reason when descriptors run out', async () => {
   using folder = new TestFolder();
   writeFileSync(folder.file('file'), 'a needle\n');
   await using server = await ServerProcess.start({ args: ['--log-level', 'silent'] });
   const client = await connect(server);
-  const sandbox = readOnly(folder);
+  const sandbox = readOnly(folder.path);
   const path = pathToFileURL(folder.file('file')).href;
   const ask = (): Promise<WireAnswer[]> =>
     Promise.all([

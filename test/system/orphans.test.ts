@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
+import { readOnly } from '../../testkit/sandboxes.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, sh, startParams } from '../../testkit/wire-client.mjs';
 import { ServerResources } from '../harness/server-resources.mjs';
@@ -17,13 +18,7 @@ test('orphans a server inherits are taken leave of, whoever started them', async
   await client.call('process/start', startParams('first', ['true']));
   await client.closedEvents('first');
   // Looking what a sandbox can do leaves a dead process behind that no command of ours started.
-  const entries = [{ path: { type: 'special', value: { kind: 'root' } }, access: 'read' }];
-  const permissions = {
-    type: 'managed',
-    file_system: { type: 'restricted', entries },
-    network: 'restricted',
-  };
-  const sandbox = { permissions, cwd: `file://${folder.path}` };
+  const sandbox = readOnly(folder.path);
   for (let round = 0; round < 5; round += 1) {
     await client.call('process/start', startParams(`confined${round}`, ['true'], { sandbox }));
     await client.closedEvents(`confined${round}`);
