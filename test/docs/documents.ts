@@ -15,6 +15,9 @@ export interface Snippet {
 /** What people read before and while they use Execwire. */
 export const documents: readonly string[] = [
   'README.md',
+  'ARCHITECTURE.md',
+  'SECURITY.md',
+  'examples/README.md',
   'docs/README.md',
   ...['docs/guides', 'docs/reference'].flatMap((folder) =>
     readdirSync(`${root}/${folder}`).map((name) => `${folder}/${name}`),
