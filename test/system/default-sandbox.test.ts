@@ -154,8 +154,8 @@ test('a machine that runs the program without the policy is not believed', async
 
 test('--writable and --network alone are a mistake, not a wish for no sandbox', async () => {
   const { code, stderr } = await execwire(['run', '--network', '--', 'true']);
-  expect(code).toBe(125);
-  expect(stderr).toContain('need --sandbox');
+  expect(code).toBe(2);
+  expect(stderr).toBe('execwire: --network needs --sandbox POLICY or --hold.\n');
 });
 
 test('mcp --sandbox confines commands and files of the model', async () => {
