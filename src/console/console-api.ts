@@ -21,7 +21,7 @@ export interface ConsoleApiOptions {
   readonly machines: MachineDirectory;
   readonly gates: PortGates;
   readonly version: string;
-  /** The printed link was used: somebody may want another. */
+  /** The printed link was used, so another may be needed. */
   readonly keyUsed: () => void;
   /** Stores the cookie in the answer; null takes it away. */
   readonly setCookie: (response: ServerResponse, value: string | null, maxAgeMs: number) => void;
@@ -87,7 +87,7 @@ export class ConsoleApi {
     const { remoteAddress } = request.socket;
     const { key, token } = (await readBody(request)) ?? {};
     const isBlocked = this.#attempts.isBlocked(remoteAddress);
-    // Nobody guesses a link, so somebody else's failures do not keep out whoever has one.
+    // Links cannot be guessed, so failed attempts by others do not keep out the holder of one.
     let link = this.#byLink(key);
     if (link === undefined && !isBlocked) link = this.#byToken(token);
     if (link === undefined) {
@@ -106,7 +106,7 @@ export class ConsoleApi {
     sendJson(response, 200, { proof, ...this.#view(session) });
   }
 
-  /** Null for somebody who may do everything, a link for a viewer, undefined for all others. */
+  /** Null for full access, a link for a viewer, undefined for all others. */
   #byLink(key: unknown): ViewLink | null | undefined {
     if (typeof key !== 'string') return undefined;
     const { key: oneTime, links, keyUsed } = this.#options;

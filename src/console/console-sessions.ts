@@ -2,10 +2,10 @@ import { after } from '../protocol/max-timer.js';
 import { digestOf, newSecret } from './secret.js';
 import type { ViewLink, ViewLinks } from './view-links.js';
 
-/** What somebody who is signed in may do. */
+/** What a signed-in user may do. */
 export type ConsoleRole = 'full' | 'view';
 
-/** Somebody must sign in again after this time. */
+/** Users must sign in again after this time. */
 const SESSION_MS = 12 * 60 * 60_000;
 /**
  * Browsers signed in at a time. The one that signed in first is signed out for another: a viewer as long as there is one, so that

@@ -3,7 +3,7 @@ import { ExecError } from '../protocol/errors.js';
 import { after } from '../protocol/max-timer.js';
 import { digestOf, newSecret } from './secret.js';
 
-/** How long a link is valid unless somebody says otherwise, and at most. */
+/** How long a link is valid by default, and at most. */
 const DEFAULT_LINK_MS = 24 * 60 * 60_000;
 const MAX_LINK_MS = 30 * DEFAULT_LINK_MS;
 /** Links that are valid at a time. */
@@ -43,7 +43,7 @@ export class ViewLinks {
     return [...this.#links.values()].map(({ id, expiresAt }) => ({ id, expiresAt }));
   }
 
-  /** Ends a link, and everybody who came by it. Returns false if there is none. */
+  /** Revokes a link and signs out all who used it. Returns false if there is none. */
   revoke(id: string): boolean {
     for (const [digest, link] of this.#links) {
       if (link.id !== id) continue;

@@ -82,7 +82,7 @@ async function serveMcp(given: McpFlags): Promise<void> {
     // Says why.
     if (refused.signal.aborted) await opened;
   } else {
-    // Whoever reads the address may rely on the machine.
+    // Once the address is printed, the machine must be usable.
     await opened;
     await serveHttp(
       { ...options, port: portOf(flags.listen), token: tokenFrom(flags.listenTokenFile) },

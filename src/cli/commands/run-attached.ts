@@ -77,7 +77,7 @@ export interface AttachedRun {
   readonly stdin: boolean;
   /** Whether typing Enter, ~ and . disconnects. Only with a terminal. */
   readonly escape: boolean;
-  /** It goes on when we leave. */
+  /** It continues when we leave. */
   readonly outlivesUs?: boolean;
   /** Print what it cost. */
   readonly stat?: boolean;

@@ -14,7 +14,7 @@ interface ShareFlags extends TargetFlags {
   readonly revoke?: string;
 }
 
-/** `execwire share`: lets somebody else watch a kept process. */
+/** `execwire share`: lets another person watch a kept process. */
 export function shareCommand(): Command {
   return withTarget(new Command('share'))
     .summary('let somebody else watch a kept process')

@@ -19,12 +19,12 @@ const ClientsFile = z.strictObject({
   ),
 });
 
-/** Somebody who may use a gateway. NATS enforces which machines their credentials reach. */
+/** A client that may use a gateway. NATS enforces which machines its credentials reach. */
 export interface GatewayClient {
   readonly settings: FleetSettings;
 }
 
-/** Reads who may use a gateway. Returns a function that finds a client by its token. */
+/** Reads the clients of a gateway. Returns a function that finds one by its token. */
 export function readGatewayClients(path: string): (token: string) => GatewayClient | undefined {
   const entries = parseClients(path).map(({ token_sha256, settings }) => ({
     digest: Buffer.from(token_sha256, 'hex'),
