@@ -105,7 +105,8 @@ export class WebSocketChannel implements Channel {
 
   send(message: OutgoingMessage, flushed: () => void): void {
     if (this.#isPassed || this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#stream) writeFrame(this.#stream, message, this.#whenFlushed(flushed));
+    if (this.#stream)
+      writeFrame({ stream: this.#stream, sender: 'server' }, message, this.#whenFlushed(flushed));
     else if (message instanceof BinaryMessage)
       this.#socket.send(message.joined(), BINARY_FRAME, () => flushed());
     else this.#socket.send(message, TEXT_FRAME, () => flushed());

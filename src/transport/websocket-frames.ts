@@ -10,59 +10,86 @@ const DEFLATED = 0x40;
 const MAX_SHORT = 125;
 const TWO_BYTE_LENGTH = 126;
 const EIGHT_BYTE_LENGTH = 127;
-const MAX_START_BYTES = 10;
+const MAX_START_BYTES = 14;
+/** In the second byte: the payload is masked, and a key of four bytes follows the length. */
+const MASKED = 0x80;
+/** A key of zeros leaves the payload as it is. */
+const ZERO_KEY = 0;
+const KEY_BYTES = 4;
 /**
  * Payloads up to this size are copied behind their frame header, which is cheaper than passing two buffers to the
  * kernel.
  */
 const MAX_COPIED_BYTES = 4 * 1024;
 
+/** Whose frames they are: those of clients have a key, here always one of zeros. */
+export type FrameSender = 'server' | 'client';
+
 /**
- * Writes a message to the stream under a server's WebSocket: one frame, one system call, and long payloads are not
- * copied. The `ws` package needs each frame in one buffer and takes longer. It also writes whole frames at once, so
- * frames from the two never interleave.
+ * Writes a message to the stream under a WebSocket: one frame, one system call, and long payloads are not copied. The
+ * `ws` package needs each frame in one buffer and takes longer. It also writes whole frames at once, so frames from the
+ * two never interleave. A client may do so only where its key may be zero.
  */
-export function writeFrame(stream: Duplex, message: OutgoingMessage, flushed: () => void): void {
+export function writeFrame(
+  { stream, sender }: { stream: Duplex; sender: FrameSender },
+  message: OutgoingMessage,
+  flushed: () => void,
+): void {
   if (typeof message === 'string') {
-    stream.write(textFrame(message), flushed);
+    stream.write(textFrame(message, sender), flushed);
   } else if (message instanceof BinaryMessage) {
     const { head, bytes } = message;
     const first = message instanceof DeflatedMessage ? BINARY_START | DEFLATED : BINARY_START;
-    writeTwo(stream, [frameStart(first, message.length, head), bytes], flushed);
+    writeTwo(stream, [frameStart({ first, sender, length: message.length }, head), bytes], flushed);
   } else {
-    writeTwo(stream, [frameStart(TEXT_START, message.length), message], flushed);
+    writeTwo(stream, [frameStart({ first: TEXT_START, sender, length: message.length }), message], flushed);
   }
 }
 
-function textFrame(text: string): Buffer {
-  const bytes = Buffer.byteLength(text);
-  const frame = Buffer.allocUnsafe(MAX_START_BYTES + bytes);
-  const start = writeStart(frame, TEXT_START, bytes);
+/** What a frame header says. `length`: that of the payload. */
+interface FrameHeader {
+  readonly first: number;
+  readonly sender: FrameSender;
+  readonly length: number;
+}
+
+function textFrame(text: string, sender: FrameSender): Buffer {
+  const length = Buffer.byteLength(text);
+  const frame = Buffer.allocUnsafe(MAX_START_BYTES + length);
+  const start = writeStart(frame, { first: TEXT_START, sender, length });
   return frame.subarray(0, start + frame.write(text, start));
 }
 
 /** The frame header, followed by `head`, the first part of the payload. */
-function frameStart(first: number, payloadBytes: number, head?: Uint8Array): Buffer {
+function frameStart(header: FrameHeader, head?: Uint8Array): Buffer {
   const buffer = Buffer.allocUnsafe(MAX_START_BYTES + (head?.length ?? 0));
-  const start = writeStart(buffer, first, payloadBytes);
+  const start = writeStart(buffer, header);
   if (head) buffer.set(head, start);
   return buffer.subarray(0, start + (head?.length ?? 0));
 }
 
-/** Returns the number of bytes written. Servers do not mask their frames. */
-function writeStart(buffer: Buffer, first: number, payloadBytes: number): number {
+/** Returns the number of bytes written. */
+function writeStart(buffer: Buffer, { first, sender, length }: FrameHeader): number {
   buffer[0] = first;
-  if (payloadBytes <= MAX_SHORT) {
-    buffer[1] = payloadBytes;
+  const end = writeLength(buffer, length);
+  if (sender === 'server') return end;
+  buffer[1] = (buffer[1] ?? 0) | MASKED;
+  return buffer.writeUIntBE(ZERO_KEY, end, KEY_BYTES);
+}
+
+/** Returns where it ends. */
+function writeLength(buffer: Buffer, length: number): number {
+  if (length <= MAX_SHORT) {
+    buffer[1] = length;
     return 2;
   }
-  if (payloadBytes <= 0xffff) {
+  if (length <= 0xffff) {
     buffer[1] = TWO_BYTE_LENGTH;
-    return buffer.writeUInt16BE(payloadBytes, 2);
+    return buffer.writeUInt16BE(length, 2);
   }
   buffer[1] = EIGHT_BYTE_LENGTH;
   buffer.writeUInt16BE(0, 2);
-  return buffer.writeUIntBE(payloadBytes, 4, 6);
+  return buffer.writeUIntBE(length, 4, 6);
 }
 
 function writeTwo(stream: Duplex, [first, second]: [Buffer, Uint8Array], flushed: () => void): void {

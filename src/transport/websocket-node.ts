@@ -8,6 +8,7 @@ import { bearerHeader, type DialFailure, explainAnswer, explainError } from './d
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
 import { MESSAGE_DEFLATE } from './websocket-deflate.js';
 import { inflateWithin } from './websocket-inflate.js';
+import { writeFrame } from './websocket-frames.js';
 import { answerPings } from './websocket-pongs.js';
 import { LIVENESS_TICK_MS, watchLiveness } from './websocket-watch.js';
 
@@ -20,16 +21,17 @@ const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 export async function dialInNode(target: DialTarget, options: DialOptions): Promise<Channel> {
   const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
   const [{ WebSocket }, { createInflateRaw }] = await Promise.all([import('ws'), import('node:zlib')]);
+  const leavesUnmasked = !hasIntermediaries(target);
   const socket = new WebSocket(urlOf(target), [...(options.protocols ?? [])], {
     // The server decides what is compressed. A local socket is never too slow.
     perMessageDeflate: target.address.kind === 'url' && MESSAGE_DEFLATE,
     maxPayload: MAX_MESSAGE_BYTES,
     autoPong: false,
     headers: headersOf(options),
-    ...(hasIntermediaries(target) ? {} : { generateMask: leaveUnmasked }),
+    ...(leavesUnmasked ? { generateMask: leaveUnmasked } : {}),
   });
   answerPings(socket);
-  const channel = new DialledChannel(socket, target.label);
+  const channel = new DialledChannel(socket, target.label, { leavesUnmasked });
   const connection = await opened(socket, target, {
     timeoutMs: connectTimeoutMs,
     hasToken: options.authBearerToken !== undefined,
@@ -46,11 +48,13 @@ class DialledChannel extends WebSocketChannel {
   /** The TCP or TLS socket, once open. */
   connection: Socket | undefined;
   readonly #socket: WebSocket;
+  readonly #leavesUnmasked: boolean;
   #silent = false;
 
-  constructor(socket: WebSocket, label: string) {
+  constructor(socket: WebSocket, label: string, { leavesUnmasked }: { leavesUnmasked: boolean }) {
     super(socket, label);
     this.#socket = socket;
+    this.#leavesUnmasked = leavesUnmasked;
   }
 
   override open(receiver: ChannelReceiver): void {
@@ -81,7 +85,7 @@ class DialledChannel extends WebSocketChannel {
     // A server that accepts binary frames accepts them whole. A UTF-16 code unit takes at most three bytes, so shorter
     // texts certainly fit.
     if (message instanceof BinaryMessage || message.length * 3 <= MAX_FRAME_BYTES)
-      return super.send(message, flushed);
+      return this.#sendWhole(message, flushed);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     const bytes = typeof message === 'string' ? Buffer.from(message) : message;
     for (let start = 0; start < bytes.length; start += MAX_FRAME_BYTES) {
@@ -89,6 +93,14 @@ class DialledChannel extends WebSocketChannel {
       const frame = bytes.subarray(start, start + MAX_FRAME_BYTES);
       this.#socket.send(frame, { binary: false, compress: false, fin }, fin ? () => flushed() : undefined);
     }
+  }
+
+  /** `ws` copies what it masks, and needs a message in one piece. */
+  #sendWhole(message: OutgoingMessage, flushed: () => void): void {
+    const { connection: stream } = this;
+    if (!stream || !this.#leavesUnmasked) return super.send(message, flushed);
+    if (this.#socket.readyState === this.#socket.OPEN)
+      writeFrame({ stream, sender: 'client' }, message, () => flushed());
   }
 }
 
