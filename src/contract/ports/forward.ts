@@ -17,8 +17,8 @@ export async function forwardPort(
   const { createServer } = await import('node:net');
   const { processId, ownOnly, onBytes } = options;
   /** Both ends of each. */
-  const connections = new Set<Duplex>();
-  const track = (end: Duplex): void => {
+  const connections = new Set<Socket | Duplex>();
+  const track = (end: Socket | Duplex): void => {
     connections.add(end);
     end.on('close', () => connections.delete(end));
   };
@@ -49,7 +49,10 @@ export async function forwardPort(
   const address = servers[0]?.address();
   const close = async (): Promise<void> => {
     isClosed = true;
-    for (const connection of connections) connection.destroy();
+    // Whoever reads until the end must not take this for it.
+    for (const end of connections)
+      if ('resetAndDestroy' in end) end.resetAndDestroy();
+      else end.destroy();
     await Promise.all(servers.map((server) => new Promise((resolve) => void server.close(resolve))));
   };
   const localPort = typeof address === 'object' ? (address?.port ?? 0) : 0;
