@@ -12,7 +12,7 @@ import { type FleetEvent, MachineNews } from './control.js';
 import { ExpectedMachines } from './expected-machines.js';
 import { watchFleet } from './fleet-watch.js';
 import { Jobs } from './jobs/jobs.js';
-import { leastLoaded, Machine, type MachineState, preferred } from './machine.js';
+import { asHeard, leastLoaded, Machine, type MachineState, preferred } from './machine.js';
 import { listRegistered } from './registry.js';
 import { callRoll } from './roll-call.js';
 import { allThatMatch, explainNoMatch, matches, type Selector } from './selector.js';
@@ -115,7 +115,10 @@ export class Fleet implements AsyncDisposable {
    * machines, but one that died is there for up to 30 seconds. Needs JetStream.
    */
   async listRegistered(selector?: Selector): Promise<Machine[]> {
-    const machines = await listRegistered(this.#bus, this.#fleet, this.#machines);
+    const machines = await listRegistered(this.#bus, this.#fleet, {
+      machines: this.#machines,
+      identity: this.#identity,
+    });
     return selector ? machines.filter((machine) => matches(selector, machine)) : machines;
   }
 
@@ -144,7 +147,8 @@ export class Fleet implements AsyncDisposable {
         const heard = (message: Msg): void => {
           const news = MachineNews.safeParse(jsonOf(message)).data;
           // The NATS server vouches for the name in the subject.
-          if (news && message.subject === this.#subjects.news(news.machine.name)) listener(news);
+          if (news && message.subject === this.#subjects.news(news.machine.name))
+            listener({ ...news, machine: asHeard(news.machine) });
         };
         const stops = this.#reachable.map((machine) => this.#bus.listen(this.#subjects.news(machine), heard));
         return () => {
@@ -195,7 +199,7 @@ export class Fleet implements AsyncDisposable {
           ...this.#answered(machine),
         });
         const described = Machine.parse(answer.json());
-        if (described.name === machine) return described;
+        if (described.name === machine) return asHeard(described);
         throw new ExecError('notConnected', `"${machine}" describes another machine.`, { data: { machine } });
       } catch (error) {
         if (!isNobody(error) || (await patience()) === 'over') throw explained(error, machine);

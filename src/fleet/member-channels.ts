@@ -8,11 +8,16 @@ import { ANY, ANY_CHANNEL, answerTo, clientOf, type Subjects } from './subjects.
 /** Nobody takes all places. */
 const MAX_CHANNELS_PER_CLIENT = MAX_CHANNELS / 2;
 
+/** Earlier runs that are remembered. */
+const MAX_GONE = 64;
+
 export interface MemberChannelsOptions {
   readonly bus: Bus;
   readonly subjects: Subjects;
   readonly name: string;
   readonly epoch: number;
+  /** Whether another run of this machine answers. */
+  readonly isThere: (epoch: number) => Promise<boolean>;
   readonly server: MachineServer;
 }
 
@@ -20,6 +25,11 @@ export interface MemberChannelsOptions {
 export class MemberChannels {
   readonly #options: MemberChannelsOptions;
   readonly #perClient = new Map<string, number>();
+  /** Runs of this machine that are over. */
+  readonly #gone = new Set<number>();
+  /** Subjects of channels that another run may have, while we ask for it. */
+  readonly #unclear = new Set<string>();
+  #isAsking = false;
 
   constructor(options: MemberChannelsOptions) {
     this.#options = options;
@@ -69,9 +79,33 @@ export class MemberChannels {
 
   /** A client talks to a channel that does not exist here: of an earlier run, or given up. */
   #unknown(subject: string): void {
-    const { bus, subjects, name, epoch } = this.#options;
-    // Of a later run: it is for that one to answer.
-    if (!(epochOf(subject) <= epoch)) return;
+    const { epoch } = this.#options;
+    const run = epochOf(subject);
+    if (!Number.isSafeInteger(run)) return;
+    if (run === epoch || this.#gone.has(run)) return this.#refuse(subject);
+    if (this.#unclear.size < MAX_CHANNELS) this.#unclear.add(subject);
+    // Another run that is still there may be a later one, and it is for that one to answer.
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    void this.#askFor(run)
+      .catch(() => undefined)
+      .finally(() => (this.#isAsking = false));
+  }
+
+  async #askFor(run: number): Promise<void> {
+    const { isThere } = this.#options;
+    const isGone = !(await isThere(run));
+    if (isGone) this.#gone.add(run);
+    const [oldest = run] = this.#gone;
+    if (this.#gone.size > MAX_GONE) this.#gone.delete(oldest);
+    const unclear = [...this.#unclear].filter((subject) => epochOf(subject) === run);
+    // What belongs to yet another run is repeated soon.
+    this.#unclear.clear();
+    if (isGone) for (const subject of unclear) this.#refuse(subject);
+  }
+
+  #refuse(subject: string): void {
+    const { bus, subjects, name } = this.#options;
     const [client = '', ...token] = subject.split('.').slice(4);
     bus.refuse(subjects.toClient(name, client, token.join('.')), 'the channel does not exist');
   }

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { arch, availableParallelism, loadavg, platform } from 'node:os';
 import type { Msg } from '@nats-io/transport-node';
 import { ExecError } from '../protocol/errors.js';
+import { stopwatch } from './age.js';
 import { jsonOf } from './answers.js';
 import { Bus } from './bus/bus.js';
 import { DEFAULT_FLEET, type FleetSettings } from './bus/bus-settings.js';
@@ -24,8 +24,9 @@ export class FleetMember implements AsyncDisposable {
   readonly #guard: NameGuard;
   readonly #entry: RegistryEntry;
   readonly #fleet: string;
-  /** Tells this run from all others of the same name: when it began, in microseconds. */
+  /** Tells this run from all others of the same name. It is about when it began, in microseconds, but clocks may be wrong. */
   readonly #epoch = Date.now() * 1000 + (Math.floor(performance.now() * 1000) % 1000);
+  readonly #upMs = stopwatch();
   #isMember = false;
   #jobs: JobRunner | undefined;
   #state: MachineState = 'ready';
@@ -38,14 +39,20 @@ export class FleetMember implements AsyncDisposable {
     this.#options = options;
     this.#subjects = subjectsOf(fleet);
     this.#fleet = fleet;
-    this.#entry = new RegistryEntry({ bus, fleet, describe: () => this.describe(), log: options.log });
+    this.#entry = new RegistryEntry({
+      bus,
+      fleet,
+      describe: () => this.describe(),
+      overtaken: () => this.#guard.overtaken(),
+      log: options.log,
+    });
     this.#guard = new NameGuard({
       bus,
       name: this.name,
       epoch: this.#epoch,
-      subject: this.#subjects.whoIs(this.name),
-      // Whoever has our name may answer in it, as we may.
-      inbox: this.#subjects.answer(this.name, this.name, randomBytes(8).toString('hex')),
+      upMs: this.#upMs,
+      subjects: this.#subjects,
+      confirm: () => this.#entry.confirm(),
       taken: () => this.#giveWay(),
     });
   }
@@ -80,6 +87,7 @@ export class FleetMember implements AsyncDisposable {
       ...server.usage(),
       ...(jobSlots > 0 ? { jobs: { running: this.#jobs?.running ?? 0, slots: jobSlots } } : {}),
       seenAt: Date.now(),
+      upMs: this.#upMs(),
     };
   }
 
@@ -113,7 +121,8 @@ export class FleetMember implements AsyncDisposable {
     this.#isMember = true;
     this.#guard.watch();
     const { server } = this.#options;
-    new MemberChannels({ bus, subjects, name: this.name, epoch: this.#epoch, server }).listen();
+    const isThere = (epoch: number): Promise<boolean> => this.#guard.isThere(epoch);
+    new MemberChannels({ bus, subjects, name: this.name, epoch: this.#epoch, isThere, server }).listen();
     bus.answer(subjects.who, to, () => this.describe());
     bus.answer(
       subjects.control(machine, ANY),

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bus } from './bus/bus.js';
 import type { MemberLog } from './join-options.js';
-import { Machine } from './machine.js';
+import { asHeard, Machine } from './machine.js';
+import { measureTime } from './jobs/measure-time.js';
 import { registrySubject, StreamStore, streamsOf } from './store/index.js';
 
 /** A third of the time after which an entry expires, so that two renewals may fail. */
@@ -16,6 +17,11 @@ export interface RegistryEntryOptions {
   readonly bus: Bus;
   readonly fleet: string;
   readonly describe: () => Machine;
+  /**
+   * Called when somebody else has written to the entry since we did. Resolves to true if the name is theirs: the store knows who
+   * came last.
+   */
+  readonly overtaken: () => Promise<boolean>;
   readonly log?: MemberLog | undefined;
 }
 
@@ -30,7 +36,10 @@ export class RegistryEntry {
   #writing: Promise<void> | undefined;
   #isStale = false;
   #isClosed = false;
+  #tries = 0;
   #written = 0;
+  /** The number of the last message that we have stored; 0: none yet. */
+  #seq = 0;
 
   constructor(options: RegistryEntryOptions) {
     this.#options = options;
@@ -48,6 +57,15 @@ export class RegistryEntry {
     this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
   }
 
+  /** Resolves to true if NATS has confirmed, from now on, that nobody has entered this name after us. */
+  async confirm(): Promise<boolean> {
+    if (this.#isClosed || !this.#timer) return false;
+    const before = this.#written;
+    this.renew();
+    await this.#writing;
+    return this.#written > before;
+  }
+
   /** Ends the renewal, and takes the machine out. */
   async close({ remove }: { remove: boolean }): Promise<void> {
     this.#isClosed = true;
@@ -60,6 +78,7 @@ export class RegistryEntry {
       ?.put(registrySubject(fleet, describe().name), '', {
         headers: { 'KV-Operation': 'DEL' },
         patienceMs: 0,
+        after: this.#seq,
       })
       .catch(() => undefined);
   }
@@ -72,17 +91,28 @@ export class RegistryEntry {
       try {
         this.#store ??= await this.#open();
         if (this.#isClosed) return;
+        this.#tries += 1;
+        if (!(await this.#put(this.#store, registrySubject(fleet, machine.name), JSON.stringify(machine))))
+          return;
         this.#written += 1;
-        await this.#store.put(registrySubject(fleet, machine.name), JSON.stringify(machine), {
-          patienceMs: RENEWAL_PATIENCE_MS,
-        });
       } catch (error) {
         // The next renewal tries again.
-        if (this.#written > 1)
+        if (this.#tries > 1)
           log?.warn({ reason: reasonOf(error) }, 'cannot renew the registry entry of this machine');
         return;
       }
     }
+  }
+
+  /** Resolves to false if the name is somebody else's. The first time, it becomes ours: nobody has answered to it. */
+  async #put(store: StreamStore, subject: string, text: string): Promise<boolean> {
+    const patienceMs = RENEWAL_PATIENCE_MS;
+    let seq = this.#seq === 0 ? null : await store.put(subject, text, { after: this.#seq, patienceMs });
+    // An entry that has expired, or a renewal of ours that was stored without our being told, is nobody else's.
+    if (seq === null && this.#seq > 0 && (await this.#options.overtaken())) return false;
+    seq ??= await store.put(subject, text, { patienceMs });
+    this.#seq = seq ?? 0;
+    return true;
   }
 
   async #open(): Promise<StreamStore> {
@@ -109,9 +139,11 @@ export async function isRegistered(bus: Bus, fleet: string, machine: string): Pr
 export async function listRegistered(
   bus: Bus,
   fleet: string,
-  machines?: readonly string[],
+  { machines, identity }: { machines?: readonly string[] | undefined; identity: string },
 ): Promise<Machine[]> {
   const store = await StreamStore.open(bus, streamsOf(fleet).machines);
+  // A scan measures it, too. Without it, what was entered may be up to half a minute old.
+  if (machines && store.now() === undefined) await measureTime(bus, fleet, identity).catch(() => undefined);
   const entries = machines
     ? await Promise.all(machines.map((name) => store.get(registrySubject(fleet, name))))
     : await store.scan(registrySubject(fleet, '>'));
@@ -119,7 +151,8 @@ export async function listRegistered(
     .flatMap((entry) => {
       const machine = entry ? parsed(entry.data) : undefined;
       // The NATS server vouches for the name in the subject.
-      return machine && entry?.subject === registrySubject(fleet, machine.name) ? [machine] : [];
+      if (!machine || entry?.subject !== registrySubject(fleet, machine.name)) return [];
+      return [asHeard(machine, Math.max(0, (store.now() ?? entry.timeMs) - entry.timeMs))];
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Bus } from './bus/bus.js';
-import { Machine } from './machine.js';
+import { isLater } from './age.js';
+import { asHeard, Machine } from './machine.js';
 
 /**
  * How long to wait for the first answer, and after the latest one. Counted in ticks, because a busy process reads what has
@@ -54,7 +55,8 @@ export function callRoll(
       // The NATS server vouches for the name in the subject.
       if (!machine || message.subject !== answerOf(machine.name)) return;
       // Of two with the same name, the later one is meant.
-      if ((machines.get(machine.name)?.epoch ?? 0) <= machine.epoch) machines.set(machine.name, machine);
+      const other = machines.get(machine.name);
+      if (!other || isLater(machine, other)) machines.set(machine.name, machine);
       if (machines.size >= MAX_MACHINES) return finish();
       missing?.delete(machine.name);
       ticksLeft = missing?.size === 0 ? COMPLETE_TICKS : QUIET_TICKS;
@@ -68,7 +70,7 @@ export function callRoll(
 function machineOf(message: Pick<Msg, 'json'>): Machine | null {
   try {
     const parsed = Machine.safeParse(message.json());
-    return parsed.success ? parsed.data : null;
+    return parsed.success ? asHeard(parsed.data) : null;
   } catch {
     return null;
   }

@@ -1,4 +1,5 @@
 // Needs: nats-server
+import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { Fleet, FleetMember, type Jobs, type JoinOptions, prepareFleet } from '../../src/fleet/index.js';
 import { ExecServer } from '../../src/server/index.js';
@@ -62,3 +63,44 @@ for (const [what, aheadMs] of [
     expect(Math.abs(jobs.now() - begunAt)).toBeLessThan(HOUR_MS / 2);
   });
 }
+
+/** A connection that says what it likes. */
+async function connectRaw(): Promise<NatsConnection> {
+  const nats = await connect({ servers: cluster.urls });
+  opened.push({ [Symbol.asyncDispose]: () => nats.close() });
+  return nats;
+}
+
+test('what is told of a machine whose clock is wrong is by the clock of who asks', async () => {
+  setClock(HOUR_MS);
+  await join('a');
+  setClock(0);
+  const fleet = await Fleet.connect({ servers: cluster.urls });
+  opened.push(fleet);
+  // Joining does not wait for a registry that is busy.
+  await expect.poll(async () => (await fleet.listRegistered()).length, { timeout: 20_000 }).toBe(1);
+  const machines = [...(await fleet.list()), ...(await fleet.listRegistered()), await fleet.describe('a')];
+  expect(machines).toHaveLength(3);
+  for (const { seenAt, upMs } of machines) {
+    expect(Math.abs(seenAt - Date.now())).toBeLessThan(HOUR_MS / 2);
+    expect(upMs).toBeLessThan(HOUR_MS / 2);
+  }
+});
+
+test('whoever has entered a name last has it, although its clock is behind', async () => {
+  const nats = await connectRaw();
+  const lost = new Promise<string>((resolve) => void join('a', { onLost: resolve }));
+  const fleet = await Fleet.connect({ servers: cluster.urls });
+  opened.push(fleet);
+  await expect.poll(async () => (await fleet.listRegistered()).length, { timeout: 20_000 }).toBe(1);
+  // Another one has got the name, as if the first had stood still for a while.
+  const first = await fleet.describe('a');
+  const second = { ...first, epoch: first.epoch - HOUR_MS * 1000, upMs: 1 };
+  nats.subscribe('ew.default.whois.a', {
+    callback: (_, { reply = '' }) => nats.publish(reply, JSON.stringify({ ...second, isMember: true })),
+  });
+  await nats.flush();
+  await nats.request('$KV.ew-default-machines.a', JSON.stringify(second));
+  await fleet.setState('a', 'cordoned');
+  expect(await lost).toBe('another machine has taken this name');
+});

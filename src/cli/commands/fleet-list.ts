@@ -32,7 +32,7 @@ export async function describeMachine(name: string, { json = false }: { json?: b
     ['cores', String(machine.cores)],
     ['sessions', String(machine.sessions)],
     ...(machine.jobs ? [['jobs', `${machine.jobs.running} of ${machine.jobs.slots}`]] : []),
-    ['joined', new Date(machine.epoch / 1000).toISOString()],
+    ['joined', new Date(machine.seenAt - (machine.upMs ?? 0)).toISOString()],
   ];
   for (const [key = '', value = ''] of [...rows, ...more])
     process.stdout.write(`${key.padEnd(10)} ${printable(value)}\n`);
@@ -66,7 +66,7 @@ function tableOf(machines: readonly Machine[], seen: Seen): string {
 }
 
 function rowOf(machine: Machine, seen: Seen): string[] {
-  const { name, state, labels, version, load, cores, processes, sandbox, epoch, seenAt } = machine;
+  const { name, state, labels, version, load, cores, processes, sandbox, upMs = 0 } = machine;
   const pairs = Object.entries(labels).map(([key, value]) => (value === '' ? key : `${key}=${value}`));
   return [
     name,
@@ -76,7 +76,7 @@ function rowOf(machine: Machine, seen: Seen): string[] {
     `${load.toFixed(2)}/${cores}`,
     String(processes),
     sandbox,
-    durationOf(Math.max(0, seenAt - epoch / 1000) / 1000),
+    durationOf(upMs / 1000),
     seen(machine),
   ];
 }

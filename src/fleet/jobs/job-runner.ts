@@ -12,6 +12,7 @@ import { isStill } from './job-log.js';
 import { JobStore } from './job-store.js';
 import { ANY_MACHINE, type JobKey } from './job-subjects.js';
 import { LeaseGuard } from './lease-guard.js';
+import { measureTime } from './measure-time.js';
 import { insist, type KnownAttempt, settle } from './settle.js';
 
 /**
@@ -86,7 +87,8 @@ export class JobRunner {
     const runner = new JobRunner(options, store, board);
     runner.#watch();
     runner.#duty.begin();
-    const measure = (): void => void store.measureTime().catch((error: unknown) => runner.#failed(error));
+    const measure = (): void =>
+      void measureTime(bus, fleet, 'none').catch((error: unknown) => runner.#failed(error));
     const timer = setInterval(measure, MEASURE_TIME_MS).unref();
     runner.#over.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
     return runner;

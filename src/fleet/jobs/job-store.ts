@@ -79,12 +79,6 @@ export class JobStore {
     return this.jobs.now();
   }
 
-  /** Compares our clock with that of NATS once more: whoever waits for a long time sees them drift apart. */
-  async measureTime(): Promise<void> {
-    // Whatever is read, NATS says when.
-    await this.jobs.scan(this.subjects.log('none', 'none', '0', this.#author));
-  }
-
   /** Where a job stands, all that we know ourselves included. */
   async state(key: JobKey): Promise<Standing> {
     const deadline = performance.now() + CATCH_UP_PATIENCE_MS;
