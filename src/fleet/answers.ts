@@ -28,12 +28,6 @@ export function isNobody(error: unknown): boolean {
 /** Says in one sentence why a machine could not be asked. */
 export function explained(error: unknown, machine: string): unknown {
   if (!(error instanceof Error) || error instanceof ExecError) return error;
-  if (isNobody(error))
-    return new ExecError(
-      'notConnected',
-      `No machine "${machine}" is in the fleet; see \`execwire fleet ls\`.`,
-      { data: { machine, isAbsent: true } },
-    );
   if (/permission/i.test(error.message)) return noAccess(machine);
   return new ExecError('notConnected', `Cannot reach "${machine}" in the fleet.`, {
     data: { machine },

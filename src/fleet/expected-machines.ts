@@ -29,10 +29,10 @@ export class ExpectedMachines {
     return await this.#names;
   }
 
-  /** Whether the registry is sure that there is no such machine. */
-  async lacks(machine: string): Promise<boolean> {
-    if (!this.#bus.nats.info?.jetstream) return false;
-    const known = isRegistered(this.#bus, this.#fleet, machine).catch(() => true);
-    return !(await Promise.race([known, pause(PATIENCE_MS, true, { ref: false })]));
+  /** Whether the registry knows a machine; undefined if it does not say. */
+  async knows(machine: string): Promise<boolean | undefined> {
+    if (!this.#bus.nats.info?.jetstream) return undefined;
+    const known = isRegistered(this.#bus, this.#fleet, machine).catch(() => undefined);
+    return await Promise.race([known, pause(PATIENCE_MS, undefined, { ref: false })]);
   }
 }

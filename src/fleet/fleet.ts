@@ -7,24 +7,22 @@ import { DEFAULT_CONNECT_TIMEOUT_MS } from '../transport/dial-target.js';
 import { Bus, MAX_CHANNELS } from './bus/bus.js';
 import { DEFAULT_IDENTITY, DEFAULT_FLEET, type FleetSettings } from './bus/bus-settings.js';
 import { explained, granted, isNobody, noAccess, isPassing, jsonOf, noAnswer } from './answers.js';
+import { AbsentMachine, REGISTERED_ASK_AGAIN_MS, REGISTERED_PATIENCE_MS } from './absent-machine.js';
+import { chooseFrom, explainNoChoice } from './choose.js';
 import { channelToken, type OpenRequest } from './open-protocol.js';
 import { type FleetEvent, MachineNews } from './control.js';
 import { ExpectedMachines } from './expected-machines.js';
 import { watchFleet } from './fleet-watch.js';
 import { Jobs } from './jobs/jobs.js';
-import { asHeard, leastLoaded, Machine, type MachineState, preferred } from './machine.js';
+import { asHeard, Machine, type MachineState } from './machine.js';
 import { listRegistered } from './registry.js';
 import { callRoll } from './roll-call.js';
-import { allThatMatch, explainNoMatch, matches, type Selector } from './selector.js';
+import { matches, type Selector } from './selector.js';
 import { ANY, EVERYBODY, requireName, type Subjects, subjectsOf } from './subjects.js';
 
 /** How long a machine may take to answer before it is asked again: a NATS node may just have died. */
 const ANSWER_TIMEOUT_MS = 1000;
 const ASK_AGAIN_MS = 50;
-/** A machine that has just joined, or changes to another NATS node, is known to all nodes after a moment. */
-const NOBODY_PATIENCE_MS = 500;
-/** The same after a NATS node has come or gone, which machines may be looking for. */
-const UNSETTLED_PATIENCE_MS = 3_000;
 /** How long a machine may take to describe itself. */
 const ASK_TIMEOUT_MS = 5000;
 
@@ -72,7 +70,10 @@ export class Fleet implements AsyncDisposable {
     return this.#bus.channelCount === 0;
   }
 
-  /** Opens a channel to a machine. Fails at once if the registry knows no machine of that name, else within half a second. */
+  /**
+   * Opens a channel to a machine. Fails at once if the registry knows no machine of that name. One that it knows may just be changing
+   * to another NATS node, and is waited for, up to 5 seconds. Without a registry it is half a second.
+   */
   async dial(
     machine: string,
     options: { connectTimeoutMs?: number; ended?: () => void } = {},
@@ -161,19 +162,26 @@ export class Fleet implements AsyncDisposable {
 
   /**
    * Chooses the least loaded machine that matches and takes work. With `sticky`, the same text leads to the same machine as
-   * long as that is possible, whoever asks.
+   * long as that is possible, whoever asks. If the only ones do not answer, although the registry knows them, waits for them, up
+   * to 5 seconds.
    */
   async choose(selector: Selector, { sticky }: { sticky?: string } = {}): Promise<Machine> {
-    const machines = await this.list();
-    const matching = machines.filter((machine) => matches(selector, machine));
-    const ready = matching.filter(({ state }) => state === 'ready');
-    const chosen = sticky === undefined ? leastLoaded(ready) : preferred(ready, `${sticky} ${selector.text}`);
-    if (chosen) return chosen;
-    const message =
-      matching.length === 0
-        ? explainNoMatch(selector, machines)
-        : `${allThatMatch(selector, matching.length)} cordoned or draining.`;
-    throw new ExecError('notConnected', message);
+    const deadline = performance.now() + REGISTERED_PATIENCE_MS;
+    for (;;) {
+      const machines = await this.list();
+      const chosen = chooseFrom(machines, selector, sticky);
+      if (chosen) return chosen;
+      if (performance.now() > deadline || !(await this.#expectsMore(selector, machines)))
+        throw new ExecError('notConnected', explainNoChoice(machines, selector));
+      await pause(REGISTERED_ASK_AGAIN_MS);
+    }
+  }
+
+  /** Whether the registry knows a machine that would do, and has not answered. */
+  async #expectsMore(selector: Selector, machines: readonly Machine[]): Promise<boolean> {
+    const registered = await this.listRegistered(selector).catch(() => []);
+    const present = new Set(machines.map(({ name }) => name));
+    return registered.some(({ name, state }) => state === 'ready' && !present.has(name));
   }
 
   async close(): Promise<void> {
@@ -191,7 +199,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   async #ask(subject: string, machine: string, request: object): Promise<Machine> {
-    const patience = this.#patienceFor(machine);
+    const absent = this.#absent(machine);
     for (;;) {
       try {
         const answer = await this.#bus.nats.request(subject, JSON.stringify(request), {
@@ -202,7 +210,8 @@ export class Fleet implements AsyncDisposable {
         if (described.name === machine) return asHeard(described);
         throw new ExecError('notConnected', `"${machine}" describes another machine.`, { data: { machine } });
       } catch (error) {
-        if (!isNobody(error) || (await patience()) === 'over') throw explained(error, machine);
+        if (!isNobody(error)) throw explained(error, machine);
+        if (!(await absent.wait())) throw absent.error();
       }
     }
   }
@@ -215,7 +224,7 @@ export class Fleet implements AsyncDisposable {
   ): Promise<{ epoch: string; credit: number }> {
     const subject = this.#subjects.open(machine, this.#identity);
     const deadline = performance.now() + timeoutMs;
-    const patience = this.#patienceFor(machine);
+    const absent = this.#absent(machine);
     for (;;) {
       const left = deadline - performance.now();
       if (left <= 0) throw noAnswer(machine, timeoutMs);
@@ -227,24 +236,12 @@ export class Fleet implements AsyncDisposable {
         if (!isPassing(error) && !isNobody(error)) throw explained(error, machine);
         if (await this.#bus.isRefused(subject)) throw noAccess(machine);
         if (!isNobody(error)) await pause(ASK_AGAIN_MS);
-        else if ((await patience()) === 'over') throw explained(error, machine);
+        else if (!(await absent.wait())) throw absent.error();
       }
     }
   }
 
-  /**
-   * Waits before a machine that nobody knows is asked again. It may be about to be known everywhere, so it gets some time; not if
-   * the registry does not have it either, twice, because the node that was asked may be a little behind.
-   */
-  #patienceFor(machine: string): () => Promise<'goes on' | 'over'> {
-    const begunAt = performance.now();
-    let lacking = 0;
-    return async () => {
-      const { isSettled } = this.#bus;
-      if (isSettled && (await this.#expected.lacks(machine))) lacking += 1;
-      else await pause(ASK_AGAIN_MS);
-      const patienceMs = isSettled ? NOBODY_PATIENCE_MS : UNSETTLED_PATIENCE_MS;
-      return lacking > 1 || performance.now() > begunAt + patienceMs ? 'over' : 'goes on';
-    };
+  #absent(machine: string): AbsentMachine {
+    return new AbsentMachine({ bus: this.#bus, expected: this.#expected, machine });
   }
 }

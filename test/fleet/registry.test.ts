@@ -65,6 +65,25 @@ test('a machine that neither NATS nor the registry knows is refused at once', as
   await expect(fleet.dial('a')).rejects.toMatchObject({ code: 'notConnected' });
 });
 
+test('a machine that the registry knows and nobody reaches is waited for, by name and by label', async () => {
+  const nats = await connect({ servers: cluster.urls });
+  const here = (await join('here', { pool: 'other' })).describe();
+  // It was there a moment ago, and looks for another NATS node.
+  const entry = { headers: headers(), timeout: 2000 };
+  entry.headers.set('Nats-Expected-Stream', 'KV_ew-default-machines');
+  const away = { ...here, name: 'away', labels: { pool: 'away' } };
+  await nats.request('$KV.ew-default-machines.away', JSON.stringify(away), entry);
+  await nats.close();
+  const reached = [
+    fleet.dial('away').then(({ label }) => label),
+    fleet.describe('away').then(({ name }) => name),
+    fleet.choose(parseSelector('pool=away')).then(({ name }) => name),
+  ];
+  // It takes longer to join than the fleet waits for a machine that nobody knows.
+  await join('away', { pool: 'away' });
+  expect(await Promise.all(reached)).toEqual(['fleet:away', 'away', 'away']);
+});
+
 test('a roll call is over soon after all registered machines have answered, and waits for one that has not', async () => {
   for (const name of ['a', 'b', 'c']) await join(name);
   const timed = async (): Promise<{ names: string[]; ms: number }> => {

@@ -5,8 +5,8 @@ import { withFleet } from './fleet-connection.js';
 
 /** How often to ask a machine that is being drained what still runs there. */
 const ASK_INTERVAL_MS = 500;
-/** A machine that changes to another NATS node is back long before. */
-const MISSES_UNTIL_GONE = 4;
+/** A machine that changes to another NATS node is back before. One that the registry knows is waited for anyway. */
+const GONE_AFTER_MS = 4_000;
 
 /** Changes whether machines take work. Prints each as soon as it has confirmed that. */
 export async function changeState(names: readonly string[], state: 'ready' | 'cordoned'): Promise<void> {
@@ -39,12 +39,13 @@ async function drainOne(fleet: Fleet, name: string, wait: boolean): Promise<void
 
 /** A machine that does not answer may be busy, and is asked again. One that is gone has not finished what it ran. */
 async function processesOf(fleet: Fleet, name: string): Promise<number> {
-  for (let misses = 0; ; misses += 1) {
+  const begunAt = performance.now();
+  for (;;) {
     try {
       return (await fleet.describe(name)).processes;
     } catch (error) {
       if (!isExecError(error, 'notConnected')) throw error;
-      if (misses >= MISSES_UNTIL_GONE && error.data.isAbsent)
+      if (performance.now() > begunAt + GONE_AFTER_MS && error.data.isAbsent)
         throw new ExecError(
           'notConnected',
           `${name} left the fleet before everything that ran there had ended.`,
