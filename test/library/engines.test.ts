@@ -37,6 +37,22 @@ test('whatever is installed with the package accepts the oldest Node it claims',
   expect(refusing).toEqual([]);
 });
 
+test('whatever builds and tests it accepts the oldest Nodes that CONTRIBUTING.md names', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, Locked>;
+  };
+  const guide = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+  const oldest = /npm ci +# Node (\d+\.\d+), (\d+\.\d+) or newer/.exec(guide)?.slice(1) ?? [];
+  expect(oldest).toHaveLength(2);
+  const refusing = oldest.flatMap((version) =>
+    Object.entries(packages)
+      .filter(([, { engines }]) => engines?.node !== undefined && !satisfies(`${version}.0`, engines.node))
+      .map(([path]) => `${path} on ${version}`),
+  );
+  // It says so, and runs there all the same.
+  expect(refusing).toEqual([`node_modules/@nats-io/nuid on ${oldest[0]}`]);
+});
+
 test('a range that asks for more is noticed', () => {
   expect(satisfies('20.10.0', '>= 20.19.0')).toBe(false);
   expect(satisfies('20.10.0', '^16 || ^18 || >=20')).toBe(true);
