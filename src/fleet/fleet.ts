@@ -16,6 +16,7 @@ import { watchFleet } from './fleet-watch.js';
 import { Jobs } from './jobs/jobs.js';
 import { asHeard, Machine, type MachineState } from './machine.js';
 import { listRegistered } from './registry.js';
+import { announceRemotes, listRemotes, type RemoteMachine, type ReportedMachine } from './remote-machines.js';
 import { callRoll } from './roll-call.js';
 import { matches, type Selector } from './selector.js';
 import { ANY, EVERYBODY, requireName, type Subjects, subjectsOf } from './subjects.js';
@@ -121,6 +122,24 @@ export class Fleet implements AsyncDisposable {
       identity: this.#identity,
     });
     return selector ? machines.filter((machine) => matches(selector, machine)) : machines;
+  }
+
+  /** The machines that have dialled the registries of gateways, such as `codex exec-server --remote`. Gateways answer for them. */
+  async listRemote(selector?: Selector): Promise<RemoteMachine[]> {
+    // Whoever may reach some machines only is not told about others.
+    if (this.#machines) return [];
+    const found = await listRemotes(this.#bus, this.#subjects, this.#identity);
+    if (!selector) return found;
+    return found.filter((machine) => matches(selector, { name: machine.id, labels: machine.labels }));
+  }
+
+  /**
+   * Tells clients about the machines of a registry. `failed`: our credentials do not allow that.
+   *
+   * @internal
+   */
+  announceRemote(list: () => readonly ReportedMachine[], failed: () => void): void {
+    announceRemotes(this.#bus, this.#subjects, { name: this.#identity, list, failed });
   }
 
   /** What a machine says about itself right now. */

@@ -15,5 +15,6 @@ export { Jobs } from './jobs/jobs.js';
 export type { JoinOptions, MachineServer, MemberLog } from './join-options.js';
 export { FleetMember } from './member.js';
 export { prepareFleet } from './store/prepare-fleet.js';
+export type { RemoteMachine } from './remote-machines.js';
 export { nameFrom } from './subjects.js';
 export { parseSelector, type Selector, type SelectorTerm } from './selector.js';

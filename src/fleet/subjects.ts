@@ -13,7 +13,9 @@ export interface Subjects {
   /** Asks all machines, or one, to describe themselves. */
   readonly who: string;
   whoIs(machine: string): string;
-  /** A machine answers a client. It may not answer anywhere else, wherever a request would like the answer to go. */
+  /** Asks all gateways for the machines of their registries. */
+  readonly remotes: string;
+  /** A machine, or a gateway, answers a client. It may not answer anywhere else, wherever a request would like the answer to go. */
   answer(machine: string, client: string, token: string): string;
   /** A machine tells everybody that it has joined, changed or left. */
   news(machine: string): string;
@@ -33,6 +35,7 @@ export function subjectsOf(fleet: string): Subjects {
     toMachine: (machine, client, channel) => `${root}.i.${machine}.${client}.${channel}`,
     toClient: (machine, client, channel) => `${root}.o.${machine}.${client}.${channel}`,
     who: `${root}.who`,
+    remotes: `${root}.remotes`,
     whoIs: (machine) => `${root}.whois.${machine}`,
     answer: (machine, client, token) => `${root}.a.${machine}.${client}.${token}`,
     news: (machine) => `${root}.news.${machine}`,

@@ -1,8 +1,13 @@
 // Needs: nats-server
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CommandLine } from '../../testkit/command-line.mjs';
 import { NatsCluster } from '../../testkit/nats-cluster.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
+import { TestFolder } from '../harness/processes.js';
+
+const TOKEN = 'a-token-of-sufficient-length';
 
 let cluster: NatsCluster;
 let where: string;
@@ -220,3 +225,49 @@ test('job submit, wait, logs, info, ls, cancel and retry', async () => {
   const unknown = await execwire('job', 'wait', 'nothing');
   expect(unknown.stderr).toBe('execwire: No job "nothing" is known; see `execwire job ls`.\n');
 }, 60_000);
+
+test('machines that dial the registry of a gateway are listed beside those of the fleet', async () => {
+  using folder = new TestFolder();
+  const tokens = [
+    '[[executors]]',
+    'name = "pc"',
+    `token_sha256 = "${createHash('sha256').update(TOKEN).digest('hex')}"`,
+    'environments = ["pc-*"]',
+  ];
+  writeFileSync(folder.file('registry.toml'), tokens.join('\n'));
+  writeFileSync(folder.file('token'), TOKEN, { mode: 0o600 });
+  const registry = ['--registry', folder.file('registry.toml')];
+  const gateway = await ServerProcess.start({
+    command: 'gateway',
+    args: ['--fleet', where, '--insecure', ...registry],
+  });
+  const remote = ['--remote', gateway.url.replace('ws', 'http'), '--environment-id', 'pc-1'];
+  const pc = await ServerProcess.start({ args: [...remote, '--remote-token-file', folder.file('token')] });
+  try {
+    const listed = (): Promise<{ stdout: string }> => execwire('fleet', 'ls', 'name=build-7|pc-1');
+    await expect
+      .poll(async () => (await listed()).stdout, { timeout: 20_000 })
+      .toMatch(/^NAME .*\nbuild-7 +ready .*\npc-1 +connected +remote,gateway=\S+ +- +- +- +- +\S+ +now\n$/);
+    const { stdout } = await execwire('fleet', 'info', 'pc-1');
+    expect(stdout).toMatch(/^name +pc-1\nstate +connected\n/);
+    expect(stdout).toMatch(/^clients +0$/m);
+  } finally {
+    await pc.stop();
+    await gateway.stop();
+  }
+});
+
+test('a registry serves its machines even if no NATS server can be reached', async () => {
+  using folder = new TestFolder();
+  writeFileSync(folder.file('registry.toml'), 'executors = []\nclients = []\n');
+  const fleetThere = ['--fleet', 'nats://127.0.0.1:1', '--insecure'];
+  const gateway = await ServerProcess.start({
+    command: 'gateway',
+    args: [...fleetThere, '--registry', folder.file('registry.toml')],
+  });
+  try {
+    await gateway.saysOnStderr(/(cannot tell the fleet about the machines of the registry yet)/);
+  } finally {
+    await gateway.stop();
+  }
+});

@@ -15,6 +15,7 @@ const MEMBERS = [
   { name: 'mallory', role: 'client', machines: ['evil'] },
   { name: 'carol', role: 'client', machines: ['good'] },
   { name: 'root', role: 'admin' },
+  { name: 'gate', role: 'gateway' },
 ] as const;
 
 type Name = (typeof MEMBERS)[number]['name'];

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import { SUITE } from '../../src/registry/public-key.js';
 import { decodeFrame, encodeFrame, type FrameBody } from '../../src/registry/relay/relay-frame.js';
 import { Registry } from '../../src/registry/service/index.js';
+import type { RegisteredMachine } from '../../src/registry/service/registry.js';
 import { WebSocketListener } from '../../src/transport/index.js';
 
 /** A key nobody has the other half of: the registry does no cryptography. */
@@ -27,7 +28,7 @@ export class RegistrySite implements AsyncDisposable {
     this.url = listener.url.replace('ws', 'http');
   }
 
-  static async open(): Promise<RegistrySite> {
+  static async open(publicUrl?: string): Promise<RegistrySite> {
     const known = new Map<string, { name: string; may: (id: string) => boolean }>();
     const bearer = (token: string): { name: string; may: (id: string) => boolean } => {
       const found = known.get(token) ?? { name: token, may: (id) => !token.endsWith('-a') || id === 'a' };
@@ -39,6 +40,7 @@ export class RegistrySite implements AsyncDisposable {
         executorOf: (token) => (token.startsWith('machine') ? bearer(token) : undefined),
         clientOf: (token) => (token.startsWith('client') ? bearer(token) : undefined),
       },
+      publicUrl,
     });
     const listener = await WebSocketListener.open({
       address: { kind: 'tcp', host: '127.0.0.1', port: 0 },
@@ -46,6 +48,11 @@ export class RegistrySite implements AsyncDisposable {
       onConnection: (channel) => channel.reject('not expected'),
     });
     return new RegistrySite(registry, listener);
+  }
+
+  /** What it tells of its machines. */
+  machines(): RegisteredMachine[] {
+    return this.#registry.machines();
   }
 
   /** Makes a call, and returns the status and the answer. */

@@ -47,7 +47,9 @@ export async function addMember(
   say([
     role === 'machine'
       ? `execwire serve --fleet ${settings}`
-      : `EXECWIRE_FLEET=${settings} execwire fleet ls`,
+      : role === 'gateway'
+        ? `execwire gateway --fleet ${settings} --registry registry.toml --token-file token`
+        : `EXECWIRE_FLEET=${settings} execwire fleet ls`,
     'Let the NATS servers know: nats-server --signal reload, or SIGHUP to `execwire fleet up`.',
   ]);
 }

@@ -24,7 +24,9 @@ export function fleetCommand(): Command {
 function addLooking(fleet: Command): void {
   fleet
     .command('ls')
-    .description('list the machines that answer right now')
+    .description(
+      'list the machines that answer right now, and those that gateways know from their registries',
+    )
     .argument('[selector]', 'only those that match, such as pool=ci,gpu,!spot')
     .option('-w, --watch', 'keep the list up to date')
     .option('--registry', 'ask the registry instead of the machines: faster for many, up to 30 s behind')
@@ -98,7 +100,7 @@ function addSetup(fleet: Command): void {
     .argument('<name>', 'of the machine or the client')
     .addOption(
       new Option('--role <role>', 'what it may do')
-        .choices(['machine', 'client', 'admin'])
+        .choices(['machine', 'client', 'admin', 'gateway'])
         .default('machine'),
     )
     .option('--machine <name>', 'client: a machine it may reach; may be repeated (default: all)', collect, [])

@@ -12,6 +12,7 @@ import { type TlsFlags, tlsFromFlags, withTls } from '../options/tls-options.js'
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { logAcceptErrors } from './accept-errors.js';
 import { onHangup } from './hangup.js';
+import { announceRegistry } from './announce-registry.js';
 import { admission } from './own-doors.js';
 
 interface GatewayFlags extends AuthFlags, TlsFlags {
@@ -33,7 +34,7 @@ export function gatewayCommand(): Command {
       'Offer every machine of a fleet as a WebSocket server: /e/NAME, or /e/?SELECTOR for one that matches.\n\n' +
         'For clients that know nothing about fleets. Several gateways can serve the same fleet.\n\n' +
         'With --registry, it also introduces machines that dial out (`codex exec-server --remote`, `execwire serve ' +
-        '--remote`) to their clients. That needs no fleet.',
+        '--remote`) to their clients. That needs no fleet; with --fleet, `execwire fleet ls` shows these machines, too.',
     )
     .option('--fleet <where>', 'nats://HOST:PORT or a settings file (default: as for -e fleet:)')
     .option('--clients <file>', 'tokens of clients, and the fleet settings that each of them uses')
@@ -74,6 +75,10 @@ async function runGateway(flags: GatewayFlags): Promise<void> {
     clientOf: clients && ((token) => clients?.(token)),
     side: registry?.service,
   });
+  await using _announced =
+    registry && flags.fleet !== undefined
+      ? announceRegistry(readFleetSettings(flags.fleet), registry.service, log)
+      : undefined;
   onHangup({
     log,
     end,

@@ -19,7 +19,7 @@ const Plan = z.object({
   members: z.array(
     z.object({
       name: z.string(),
-      role: z.enum(['machine', 'client', 'admin']),
+      role: z.enum(['machine', 'client', 'admin', 'gateway']),
       machines: z.array(z.string()).optional(),
       publicKey: z.string(),
     }),

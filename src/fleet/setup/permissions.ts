@@ -3,7 +3,7 @@ import { registrySubject, streamsOf } from '../store/index.js';
 import { ANY, inboxOf, subjectsOf } from '../subjects.js';
 
 /** What somebody is in a fleet. */
-export type Role = 'machine' | 'client' | 'admin';
+export type Role = 'machine' | 'client' | 'admin' | 'gateway';
 
 /** Somebody with credentials. */
 export interface Member {
@@ -24,7 +24,8 @@ const EVERYTHING_BELOW = '>';
 
 /**
  * What each role may do, enforced by the NATS servers: a machine speaks and listens under its own name only; a client reaches
- * the machines it is meant to, under its own name; nobody reads what is meant for somebody else.
+ * the machines it is meant to, under its own name; a gateway also tells which machines its registry knows; nobody reads what is meant
+ * for somebody else.
  */
 export function permissionsOf(fleet: string, { name, role, machines }: Member): Permissions {
   const subjects = subjectsOf(fleet);
@@ -55,7 +56,8 @@ export function permissionsOf(fleet: string, { name, role, machines }: Member): 
       ...reach.map((machine) => subjects.toMachine(machine, name, EVERYTHING_BELOW)),
       ...reach.map((machine) => subjects.whoIs(machine)),
       // Whoever may reach some machines only is not told about the others.
-      ...(machines ? [] : [subjects.who]),
+      ...(machines ? [] : [subjects.who, subjects.remotes]),
+      ...(role === 'gateway' ? [subjects.answer(name, ANY, ANY)] : []),
       ...(role === 'admin' ? [subjects.control(ANY, name), ...streamCreation(fleet)] : []),
       ...jobsOfClient(fleet, { name, role, machines }),
     ],
@@ -63,6 +65,7 @@ export function permissionsOf(fleet: string, { name, role, machines }: Member): 
       ...reach.map((machine) => subjects.toClient(machine, name, EVERYTHING_BELOW)),
       ...reach.map((machine) => subjects.news(machine)),
       subjects.answer(ANY, name, ANY),
+      ...(role === 'gateway' ? [subjects.remotes] : []),
       inbox,
     ],
   };

@@ -41,6 +41,10 @@ export class MachineLine {
     return this.#clients.size < MAX_CLIENTS && own.length < MAX_CLIENTS_PER_TOKEN;
   }
 
+  get clientCount(): number {
+    return this.#clients.size;
+  }
+
   join(client: ClientLine): void {
     this.#clients.add(client);
   }

@@ -27,6 +27,8 @@ export interface Registration extends Newcomer {
   readonly order: number;
   /** The connection of the machine, while there is one. */
   line: MachineLine | null;
+  /** Since when there is that connection, or none. */
+  sinceMs: number;
   /** Whether a later registration has taken over. */
   isSuperseded: boolean;
   lapse: NodeJS.Timeout | undefined;
@@ -55,6 +57,7 @@ export class Registrations {
       digest: digestOf(secret),
       order: ++this.#count,
       line: null,
+      sinceMs: performance.now(),
       isSuperseded: false,
       lapse: undefined,
     };
@@ -80,6 +83,7 @@ export class Registrations {
   attach(registration: Registration, line: MachineLine): void {
     registration.line?.close('the machine has reconnected');
     registration.line = line;
+    registration.sinceMs = performance.now();
     clearTimeout(registration.lapse);
     for (const other of this.#byEnvironment.get(registration.environmentId) ?? []) {
       if (other.order >= registration.order) continue;
@@ -92,6 +96,7 @@ export class Registrations {
   detach(registration: Registration, line: MachineLine): void {
     if (registration.line !== line) return;
     registration.line = null;
+    registration.sinceMs = performance.now();
     if (this.#byDigest.get(registration.digest) === registration) this.#touch(registration);
   }
 
@@ -101,6 +106,14 @@ export class Registrations {
     return all.find(
       (each): each is Registration & { line: MachineLine } => !each.isSuperseded && each.line !== null,
     );
+  }
+
+  /** The machine of each environment: the connected one, or the latest to have registered. */
+  current(): Registration[] {
+    return [...this.#byEnvironment].flatMap(([environmentId, all]) => {
+      const latest = all.findLast(({ isSuperseded }) => !isSuperseded);
+      return this.connected(environmentId) ?? latest ?? [];
+    });
   }
 
   /** Removes machines that may no longer register, and disconnects clients that may no longer use theirs. */

@@ -27,6 +27,18 @@ export interface RegistryOptions {
   readonly log?: { info(details: object, message: string): void } | undefined;
 }
 
+/** A machine that has registered. */
+export interface RegisteredMachine {
+  readonly id: string;
+  /** `away`: its connection is gone. It is forgotten two minutes later. */
+  readonly state: 'connected' | 'away';
+  readonly clients: number;
+  /** For how long it has been in this state. */
+  readonly sinceMs: number;
+  /** Its address for clients, if the public address of the registry is known. */
+  readonly url?: string;
+}
+
 /**
  * Connects clients to machines that only dial out, with Codex's protocol, and relays what they send to each other. It knows
  * their public keys, but cannot read anything.
@@ -69,6 +81,20 @@ export class Registry implements SideService {
       // Both a TCP and a unix socket, encrypted or not.
       meet(new Line(webSocket, socket as Socket)),
     );
+  }
+
+  /** The machines that are here, or were a moment ago. */
+  machines(): RegisteredMachine[] {
+    const { publicUrl } = this.#options;
+    return this.#registrations.current().map(({ environmentId, line, sinceMs }) => ({
+      id: environmentId,
+      state: line ? ('connected' as const) : ('away' as const),
+      clients: line?.clientCount ?? 0,
+      sinceMs: Math.round(performance.now() - sinceMs),
+      ...(publicUrl === undefined
+        ? {}
+        : { url: `${publicUrl.replace(/\/+$/, '')}${CALL_PATH}${environmentId}` }),
+    }));
   }
 
   /** Disconnects everyone whose permission is gone. Call when tokens have changed. */
