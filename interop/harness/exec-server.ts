@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Child } from './child.js';
 import { cleanEnv } from './clean-env.js';
+import { startDiallingServer } from './dialling-server.js';
 import { fleetArgv, startBehindGateway } from './gateway.js';
 import { bin, codexProgram } from '../../testkit/launch.mjs';
+import { executors } from './registry.js';
 import type { RunDirectory } from './run-directory.js';
 
 /** A server that can be put under test: its name and the command line that makes it listen. */
@@ -10,7 +12,7 @@ export interface ServerKind {
   readonly name: string;
   readonly argv: (listen: string) => readonly string[];
   /** What is between it and Codex. Absent: nothing. */
-  readonly way?: 'gateway' | 'registry';
+  readonly way?: 'gateway' | 'registry' | 'dials';
 }
 
 /** Execwire itself, as built. */
@@ -32,10 +34,19 @@ const ways: readonly ServerKind[] = [
   { ...codexServer, name: 'codex behind a registry', way: 'registry' },
 ];
 
-/** The servers to test; `EXECWIRE_INTEROP_SERVER` narrows them to those of one program. */
-export const servers: readonly ServerKind[] = [execwireServer, codexServer, ...ways].filter(({ name }) =>
-  name.startsWith(process.env['EXECWIRE_INTEROP_SERVER'] ?? ''),
-);
+/** The other end of a registry: the servers dial one themselves. Only by name, because the cases of `registry/` try that, too. */
+const dialling: readonly ServerKind[] = [
+  { name: 'dialling execwire', argv: executors.execwire, way: 'dials' },
+  { name: 'dialling codex', argv: executors.codex, way: 'dials' },
+];
+
+const wanted = process.env['EXECWIRE_INTEROP_SERVER'] ?? '';
+
+/** The servers to test; `EXECWIRE_INTEROP_SERVER` narrows them to those of one program, or to `dialling` ones. */
+export const servers: readonly ServerKind[] = [
+  ...[execwireServer, codexServer, ...ways],
+  ...(wanted === '' ? [] : dialling),
+].filter(({ name }) => name.startsWith(wanted));
 
 /** Set in the server's environment only: a command that can print its value ran inside that server and nowhere else. */
 export const markerName = 'EXECWIRE_INTEROP_MARKER';
@@ -57,6 +68,8 @@ export async function startServer(kind: ServerKind, run: RunDirectory): Promise<
       cwd: run.outside,
       env: { ...cleanEnv(run.serverHome), [markerName]: marker },
     });
+  const variables = { [markerName]: marker };
+  if (kind.way === 'dials') return { marker, ...(await startDiallingServer(kind.argv, { run, variables })) };
   if (kind.way === 'gateway') return { marker, ...(await startBehindGateway(start, run)) };
   const child = start('ws://127.0.0.1:0');
   try {

@@ -25,6 +25,11 @@ export function noiseVariables(registryUrl: string): Record<string, string> {
   };
 }
 
+/** How our own client finds the same machine. */
+export function clientPlace(url: string): { url: string; environmentId: string; token: string } {
+  return { url, environmentId, token: clientToken };
+}
+
 /** A gateway that is a registry and nothing else. */
 export interface RegistryProcess extends AsyncDisposable {
   /** As a WebSocket URL, for proxies. */
