@@ -4,10 +4,15 @@ import type { Machine } from './machine.js';
 /** Ages that differ by less may have been told in a different order than they were measured. */
 const NEAR_MS = 2_000;
 
-/** How long something has been there, whatever happens to the clock of this machine, also while it was asleep. */
+/** Milliseconds since this machine was started. Nobody sets this clock, and it goes on while the machine is asleep. */
+export function sinceBootMs(): number {
+  return Math.round(uptime() * 1000);
+}
+
+/** How long something has been there, whatever happens to the clock of this machine. */
 export function stopwatch(): () => number {
-  const begunAt = uptime();
-  return () => Math.round((uptime() - begunAt) * 1000);
+  const begunAt = sinceBootMs();
+  return () => sinceBootMs() - begunAt;
 }
 
 /** One run of a machine, and how long it has been there. */

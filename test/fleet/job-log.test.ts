@@ -94,6 +94,23 @@ test('a lease is taken however long JetStream chooses a leader, unless nobody wa
   expect(lost).not.toHaveBeenCalled();
 });
 
+test('a lease runs out while its machine is asleep, and is not renewed afterwards', async () => {
+  const key = { client: 'c', id: 'job' };
+  const writeLease = vi.fn<() => Promise<number>>().mockResolvedValue(1);
+  const store = { writeLease } as unknown as JobStore;
+  let now = 1_000;
+  const state = running('a', { leaseMs: 600 });
+  const lost = vi.fn<() => void>();
+  const holder = new JobLeaseHolder({ store, key, running: state, lost, now: () => now });
+  expect(await holder.take(() => true)).toBe(true);
+  expect(holder.isHeld).toBe(true);
+  // No timer has noticed.
+  now += 3_600_000;
+  expect(holder.isHeld).toBe(false);
+  await expect.poll(() => lost.mock.calls.length).toBe(1);
+  expect(writeLease).toHaveBeenCalledTimes(1);
+});
+
 test('a lease whose number has changed is still ours; a broken one is not', async () => {
   const key = { client: 'c', id: 'job' };
   const writeLease =

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isExecError } from '../../protocol/errors.js';
+import { sinceBootMs } from '../age.js';
 import type { RunningState } from './job-records.js';
 import type { JobStore } from './job-store.js';
 import type { JobKey } from './job-subjects.js';
@@ -23,6 +24,8 @@ export interface LeaseHolderOptions {
   readonly running: RunningState;
   /** Called once, if the lease is broken or could not be renewed in time. */
   readonly lost: () => void;
+  /** Milliseconds, by a clock that also goes on while this machine is asleep: for others, the lease runs out meanwhile. */
+  readonly now?: () => number;
 }
 
 /** The lease of a job that this machine runs. It counts from when a renewal was sent, not from when it was confirmed. */
@@ -30,6 +33,7 @@ export class JobLeaseHolder {
   readonly #options: LeaseHolderOptions;
   readonly #over = new AbortController();
   readonly #heldMs: number;
+  readonly #now: () => number;
   #seq = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
   #isBroken = false;
@@ -39,6 +43,7 @@ export class JobLeaseHolder {
   constructor(options: LeaseHolderOptions) {
     this.#options = options;
     this.#heldMs = options.running.leaseMs * HELD_PART;
+    this.#now = options.now ?? sinceBootMs;
   }
 
   /**
@@ -77,7 +82,7 @@ export class JobLeaseHolder {
 
   /** False once others may have given the attempt up. */
   get isHeld(): boolean {
-    return !this.#isBroken && performance.now() - this.#sentAt < this.#heldMs;
+    return !this.#isBroken && this.#now() - this.#sentAt < this.#heldMs;
   }
 
   /** Lets another process end a tree should this one be unable to. */
@@ -98,6 +103,8 @@ export class JobLeaseHolder {
     for (;;) {
       await pause(interval, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted || this.#isBroken) return;
+      // Timers stand still while the machine is asleep, and others may have begun by now.
+      if (!this.isHeld) return this.#lose();
       try {
         if (await this.#hold(false)) continue;
         return this.#lose();
@@ -111,7 +118,7 @@ export class JobLeaseHolder {
   async #write(): Promise<boolean> {
     const { store, key, running } = this.#options;
     const { attempt, epoch, leaseMs } = running;
-    const sentAt = performance.now();
+    const sentAt = this.#now();
     const options = { after: this.#seq, patienceMs: leaseMs / RENEWALS };
     const seq = await store.writeLease(key, { attempt, epoch }, options);
     if (seq === null) return false;
@@ -119,7 +126,7 @@ export class JobLeaseHolder {
     this.#sentAt = sentAt;
     clearTimeout(this.#expiry);
     if (this.#over.signal.aborted) return true;
-    const left = sentAt + this.#heldMs - performance.now();
+    const left = sentAt + this.#heldMs - this.#now();
     this.#expiry = setTimeout(() => this.#lose(), Math.max(0, left)).unref();
     this.#tellGuard();
     return true;
@@ -127,7 +134,7 @@ export class JobLeaseHolder {
 
   #tellGuard(): void {
     if (this.#over.signal.aborted) return;
-    this.#guarded?.guard.set(this.#guarded.tree, this.#sentAt + this.#heldMs - performance.now());
+    this.#guarded?.guard.set(this.#guarded.tree, this.#sentAt + this.#heldMs - this.#now());
   }
 
   #lose(): void {
