@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { takeRecordings } from './lib/dropped.js';
 import { closeMachines, type Machine, machines, openFleetMachine, openMachines } from './lib/machine.js';
-import { type Route, route } from './lib/router.js';
-import { session } from './lib/session.js';
+import { addressOf, type Route, route } from './lib/router.js';
+import { canChange, session } from './lib/session.js';
 import { starting } from './lib/starting.js';
 import { useStore } from './lib/store.js';
 import { Empty } from './ui/empty.js';
@@ -65,6 +65,9 @@ function SignedIn() {
   );
 }
 
+/** Viewers are not even offered these, but they may have been sent an address. */
+const FOR_FULL_ACCESS: ReadonlySet<string> = new Set(['files', 'ports', 'changes']);
+
 function View({ route: at, machines: all }: { route: Route; machines: readonly Machine[] }) {
   const wanted = 'machine' in at ? at.machine : null;
   const machine = all.find(({ id }) => id === wanted);
@@ -77,6 +80,16 @@ function View({ route: at, machines: all }: { route: Route; machines: readonly M
     return (
       <Empty title="There is no such machine here.">
         <a href="#/">All machines</a>
+      </Empty>
+    );
+  if (!canChange() && FOR_FULL_ACCESS.has(at.view))
+    return (
+      <Empty title="This needs full access.">
+        <p>
+          You came by a link for viewers: it shows processes and what they print, but no files, ports or held
+          changes.
+        </p>
+        <a href={addressOf({ view: 'processes', machine: machine.id })}>Processes of {machine.id}</a>
       </Empty>
     );
   switch (at.view) {

@@ -36,7 +36,7 @@ export function FileList(props: {
             <th scope="col" class="numeric" style={{ width: '84px' }}>
               Size
             </th>
-            <th scope="col" style={{ width: '124px' }}>
+            <th scope="col" class="three-icons">
               <span class="visually-hidden">Actions</span>
             </th>
           </tr>

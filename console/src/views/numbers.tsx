@@ -21,9 +21,9 @@ const MEASURES: readonly Measure[] = [
   },
   { label: 'Running processes', of: ({ running }) => running, text: String },
   {
-    label: 'Output per second',
+    label: 'Output',
     of: ({ outputPerSecond }) => outputPerSecond,
-    text: bytes,
+    text: (value) => `${bytes(value)}/s`,
   },
   { label: 'Round trip', of: ({ rttMs }) => rttMs, text: (value) => `${value.toFixed(1)} ms` },
 ];
@@ -46,7 +46,7 @@ function Chart({ measure, samples }: { measure: Measure; samples: readonly Sampl
   return (
     <div class="chart" role="img" aria-label={`${measure.label}: ${text}`}>
       <div class="chart-head">
-        <span class="muted">{measure.label}</span>
+        <span class="muted clip">{measure.label}</span>
         <strong>{text}</strong>
       </div>
       <Sparkline points={points} />
