@@ -1,5 +1,6 @@
 import { ConfinedEnvironment, type Environment } from '../contract/index.js';
 import { namedSandbox, readProfiles } from '../policy/index.js';
+import { ExecError } from '../protocol/errors.js';
 import type { Sandbox } from '../protocol/index.js';
 import { configurationHome } from './configuration-home.js';
 import type { OpenOptions, SandboxOptions } from './open-environment.js';
@@ -25,9 +26,19 @@ export async function resolveSandbox(
   wanted: NonNullable<OpenOptions['sandbox']>,
   variables?: NodeJS.ProcessEnv,
 ): Promise<Sandbox | null> {
-  if (typeof wanted !== 'string' && 'permissions' in wanted) return wanted;
+  if (isWhole(wanted)) return wanted;
   const named: SandboxOptions = typeof wanted === 'string' ? { policy: wanted } : wanted;
+  // Programs in JavaScript are not checked for it, and a policy that was misspelled must not be none.
+  if (typeof named?.policy !== 'string')
+    throw new ExecError(
+      'invalidConfiguration',
+      'A sandbox needs a policy: read-only, workspace-write, danger-full-access, or a profile from permissions.toml.',
+    );
   // Fixed now: a caller that chooses the directory of a single command must not thereby choose what it may write to.
   const workspace = named.workspace ?? (await environment.info()).cwd ?? null;
   return namedSandbox(named, { workspace, profiles: readProfiles(configurationHome(variables)) });
+}
+
+function isWhole(wanted: NonNullable<OpenOptions['sandbox']>): wanted is Sandbox {
+  return typeof wanted === 'object' && wanted !== null && 'permissions' in wanted;
 }

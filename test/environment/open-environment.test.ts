@@ -22,6 +22,13 @@ async function failure(target: string | undefined, variables: NodeJS.ProcessEnv)
 }
 
 describe('openEnvironment', () => {
+  test('a sandbox without a policy is refused, and not left out', async () => {
+    for (const sandbox of [{}, { name: 'read-only' }, 5]) {
+      const opening = openEnvironment('local', { sandbox: sandbox as unknown as string });
+      await expect(opening).rejects.toMatchObject({ code: 'invalidConfiguration' });
+    }
+  });
+
   test('takes this machine, a URL, a configured id, or the default', async () => {
     await using server = await serve();
     using folder = new TestFolder();
