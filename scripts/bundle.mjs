@@ -24,7 +24,7 @@ const INLINED = [...NEEDED_BY_ALL, ...MODULES_ONLY, HELPERS];
 
 /** What most commands load before they do anything, each a page or two: together in one file. */
 const BASICS = [
-  'protocol/(?:errors|file-uri|max-timer)',
+  'protocol/(?:errors|file-uri|max-timer|time-slice|turn-queue)',
   'contract/[^/]+',
   'contract/(?:run|ports)/[^/]+',
   'host/kernel/(?:package-file|random|ip-bytes)',
