@@ -236,11 +236,6 @@ export const machineLimits = [
         value: 'spool/spool.ts: PASSING_BYTES',
         atLimit: 'The oldest is dropped, with a count.',
       },
-      {
-        what: 'Pipes of flooding programs that are made larger, to 256 KiB',
-        value: 'host/spawn/pipe-room.ts: MAX_LARGE',
-        atLimit: 'The others keep 64 KiB.',
-      },
     ],
   },
 ];

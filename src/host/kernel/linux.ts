@@ -60,7 +60,6 @@ export const linux = {
   F_SETFL: 4,
   FD_CLOEXEC: 1,
   F_DUPFD_CLOEXEC: 1030,
-  F_SETPIPE_SZ: 1031,
   F_GETPIPE_SZ: 1032,
   F_ADD_SEALS: 1033,
   /** `F_SEAL_SEAL`, `SHRINK`, `GROW` and `WRITE`. */

@@ -5,7 +5,6 @@ import { acquireMemory, CHUNK_BYTES } from './chunk-memory.js';
 import { doNotBlock, waitingBytes } from './descriptors.js';
 import { fillBuffer, type ReadState, take } from './kernel-read.js';
 import type { OutputSource, ReaderEvents } from './output-reader.js';
-import { PipeRoom } from './pipe-room.js';
 
 /** Chunks taken before others get their turn. */
 const MAX_CHUNKS = 8;
@@ -26,7 +25,6 @@ export class SplicedReader implements OutputSource {
   readonly #place: OutputPlace;
   readonly #events: ReaderEvents;
   protected readonly fd: number;
-  readonly #room: PipeRoom;
   #paused = false;
   #ended = false;
   #isWatched = false;
@@ -37,7 +35,6 @@ export class SplicedReader implements OutputSource {
   constructor(stream: OutputStream, fd: number, options: { place: OutputPlace; events: ReaderEvents }) {
     this.#stream = stream;
     this.fd = fd;
-    this.#room = new PipeRoom(fd);
     this.#place = options.place;
     this.#events = options.events;
   }
@@ -99,7 +96,6 @@ export class SplicedReader implements OutputSource {
 
   /** Closes what it owns. */
   protected release(): void {
-    this.#room.release();
     libc().close(this.fd);
   }
 
@@ -126,11 +122,6 @@ export class SplicedReader implements OutputSource {
   protected move(target: number, position: BigInt64Array): Moved {
     const behindBoundary = Number(position[0]) % CHUNK_BYTES;
     return moveInto(this.fd, target, { position, maxBytes: CHUNK_BYTES - behindBoundary });
-  }
-
-  /** Called with the size of each chunk that was moved, before others hear of it: they may close us. */
-  protected hasMoved(bytes: number): void {
-    this.#room.took(bytes);
   }
 
   /** From here on, `readDirectly` is used. */
@@ -165,7 +156,6 @@ export class SplicedReader implements OutputSource {
   #hand({ fd, position: at }: { fd: number; position: number }, length: number): number {
     const bytes = acquireMemory(length);
     for (let done = 0; done < length; ) done += readSync(fd, bytes, done, length - done, at + done);
-    this.hasMoved(length);
     this.#events.bytes(bytes);
     return length;
   }

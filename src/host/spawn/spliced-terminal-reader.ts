@@ -85,9 +85,6 @@ export class SplicedTerminalReader extends SplicedReader {
     return moveInto(this.#passage.readEnd, target, { position, maxBytes: CHUNK_BYTES });
   }
 
-  /** A terminal cannot be made larger. */
-  protected override hasMoved(): void {}
-
   /** It waits for more itself. */
   protected override isWorthAnother(moved: number): boolean {
     return moved === CHUNK_BYTES;
