@@ -18,8 +18,8 @@ export default defineConfig({
     hookTimeout: 30_000,
     // The default of a second is what a busy machine may need for a single look.
     expect: { poll: { timeout: 10_000 } },
-    // Tests start real processes: more workers than this only makes them wait for each other.
+    // Tests start real processes, and wait for them half of the time. With more workers than this, they wait for each other.
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
   },
 });
