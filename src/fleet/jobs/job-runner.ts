@@ -12,7 +12,7 @@ import { isStill } from './job-log.js';
 import { JobStore } from './job-store.js';
 import { ANY_MACHINE, type JobKey } from './job-subjects.js';
 import { LeaseGuard } from './lease-guard.js';
-import { measureTime } from './measure-time.js';
+import { keepMeasuringTime } from './measure-time.js';
 import { insist, type KnownAttempt, settle } from './settle.js';
 
 /**
@@ -26,8 +26,6 @@ const MAX_HESITATION_MS = 15;
 const LEAVE_ALONE_MS = 1_000;
 /** When the jobs of the fleet cannot be followed, as before its streams are created. */
 const LOOK_AGAIN_MS = 5_000;
-/** How often to compare our clock with that of NATS, by which deadlines go. */
-const MEASURE_TIME_MS = 3_600_000;
 /** After a conflict, one of this many next jobs is chosen by chance. */
 const CHOICE = 8;
 
@@ -87,10 +85,8 @@ export class JobRunner {
     const runner = new JobRunner(options, store, board);
     runner.#watch();
     runner.#duty.begin();
-    const measure = (): void =>
-      void measureTime(bus, fleet, 'none').catch((error: unknown) => runner.#failed(error));
-    const timer = setInterval(measure, MEASURE_TIME_MS).unref();
-    runner.#over.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+    const failed = (error: unknown): void => runner.#failed(error);
+    keepMeasuringTime(options, { signal: runner.#over.signal, failed });
     return runner;
   }
 
